@@ -13,14 +13,14 @@ mod scene;
 
 use criterion::{BenchmarkId, Criterion};
 use fabric_admission::demands::Subject;
-use fabric_admission::facts::{Kind, Mode};
+use fabric_admission::facts::{EnforcementMode, FactKind};
 use fabric_admission::json::decode_with_place;
 use fabric_admission::nodes::{NodeBuilder, NodeObject};
 use fabric_admission::pod::PodView;
 use fabric_admission::resolve::{Resolution, resolve_profile_of_pod};
 use fabric_admission::review::decide_object_that_makes_no_pods;
 use fabric_admission::review::decide_webhook_request::{Answer, WebhookEntry, decide_body_for_anyone};
-use fabric_admission::rules::{Event, ObjectContext};
+use fabric_admission::rules::{ObjectContext, ObjectEvent};
 use fabric_admission::snapshot::{Layer, Snapshot};
 use scene::{pod, review};
 use serde_json::{Value, json};
@@ -89,7 +89,7 @@ fn changes(criterion: &mut Criterion) {
     for nodes in [10_000, 130_000] {
         let mut index = NodeBuilder::default();
         (0..nodes).for_each(|i| add(&mut index, &node(i, "")));
-        index.view();
+        index.rebuild_view_if_changed();
         // The same class as before, one that others have, and one of its own.
         let same = node(70, "");
         let moved = same.replace("\"rack-1\"", "\"rack-25\"");
@@ -98,9 +98,9 @@ fn changes(criterion: &mut Criterion) {
             group.bench_function(BenchmarkId::new(name, nodes), |b| {
                 b.iter(|| {
                     add(&mut index, change);
-                    let there = index.view();
+                    let there = index.rebuild_view_if_changed();
                     add(&mut index, &same);
-                    (there, index.view())
+                    (there, index.rebuild_view_if_changed())
                 });
             });
         }
@@ -147,7 +147,7 @@ fn build(nodes: usize) {
         add(&mut index, &node(i, &filler));
     }
     let (added, start) = (start.elapsed().saturating_sub(text), Instant::now());
-    let view = index.view();
+    let view = index.rebuild_view_if_changed();
     println!(
         "{nodes} nodes of {} kB: read and sorted in {added:.1?}, the view in {:.1?}; {} classes; {} MiB, at most {}",
         bytes / nodes.max(1) / 1000,
@@ -193,8 +193,9 @@ fn policies(nodes: usize) {
             "nodeSelector": {"example.com/pool": pool}}})
         .to_string();
         let start = Instant::now();
-        let context = ObjectContext::new((group, "SriovNetworkNodePolicy"), &policy, Event::Given, &snapshot);
-        let findings = decide_object_that_makes_no_pods(&context, Mode::Enforce).findings;
+        let context =
+            ObjectContext::new((group, "SriovNetworkNodePolicy"), &policy, ObjectEvent::Given, &snapshot);
+        let findings = decide_object_that_makes_no_pods(&context, EnforcementMode::Enforce).findings;
         let rules: Vec<_> = findings.iter().map(|f| f.rule).collect();
         println!("a policy that {what}: {:.2?} {rules:?}", start.elapsed());
     }
@@ -227,7 +228,7 @@ fn training_pod() -> Value {
 }
 
 fn add(index: &mut NodeBuilder, text: &str) {
-    index.add(&serde_json::from_str::<NodeObject<'_>>(text).unwrap());
+    index.add_or_replace_node(&serde_json::from_str::<NodeObject<'_>>(text).unwrap());
 }
 
 /// A node with about sixty labels: of 8 pools, 3 zones and racks of 64 nodes.
@@ -263,8 +264,8 @@ fn snapshot(nodes: usize, profiles: usize, networks: usize) -> Snapshot {
     }
     scene::networks(&mut builder, networks);
     // As a server knows them from its watches.
-    builder.set_listed(Kind::NetworkAttachmentDefinition, true);
-    builder.set_listed(Kind::Node, true);
+    builder.set_listed(FactKind::NetworkAttachmentDefinition, true);
+    builder.set_listed(FactKind::Node, true);
     for i in 0..nodes {
         builder.add(Layer::Live, "", "Node", &node(i, ""), "").unwrap();
     }

@@ -5,5 +5,8 @@ mod log_rate_limit;
 pub mod metric_table;
 mod write_log_lines;
 
-pub use decision_line_limit::DecisionLines;
-pub use write_log_lines::{Writing, dropped, install, left_out, wait_until_log_thread_ends};
+pub use decision_line_limit::DecisionLineLimit;
+pub use write_log_lines::{
+    LogThread, counter_of_dropped_lines, counter_of_left_out_lines, install_log_writer_and_panic_hook,
+    wait_until_log_thread_ends,
+};

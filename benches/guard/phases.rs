@@ -39,7 +39,7 @@ fn counts(file: &Path, inclusive: &str) -> Result<Vec<(String, u64)>, String> {
         .output()
         .map_err(|e| format!("callgrind_annotate: {e}"))?;
     let mut functions: BTreeMap<String, u64> = BTreeMap::new();
-    // 34,942,000 (21.3%)  src/engine/json/skip_value.rs:fabric_admission_engine::json::skip_value::Cursor::plain_text [/path/guard]
+    // 34,942,000 (21.3%)  src/engine/json/cursor_in_text.rs:fabric_admission_engine::json::cursor_in_text::Cursor::plain_text [/path/guard]
     for line in String::from_utf8_lossy(&annotated.stdout).lines() {
         let Some((count, rest)) = line.trim_start().split_once(" (") else { continue };
         let Ok(count) = count.replace(',', "").parse::<u64>() else { continue };

@@ -1,7 +1,7 @@
 //! Ten reviews whose cost is kept: what a busy cluster sends, and the shapes beside it.
 
 use super::scene::{builder, networks, pod, review};
-use fabric_admission::facts::Mode;
+use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::admission_response;
 use fabric_admission::review::decide_webhook_request::{WebhookEntry, decide_body_for_anyone};
 use fabric_admission::snapshot::{Layer, Snapshot};
@@ -73,10 +73,10 @@ pub(crate) fn reviews() -> Vec<Review> {
         as_is("a pod with a broken annotation", WebhookEntry::Mutate, &broken),
         as_is("a pod at the second stage", WebhookEntry::Validate, &attached),
         as_is("a pod of an auditing namespace", WebhookEntry::Audit, &named),
-        Review { name: "a Job", entry: WebhookEntry::Workload(Mode::Audit), body: job(&named) },
+        Review { name: "a Job", entry: WebhookEntry::Workload(EnforcementMode::Audit), body: job(&named) },
         Review {
             name: "a NetworkAttachmentDefinition",
-            entry: WebhookEntry::Object(Mode::Audit),
+            entry: WebhookEntry::Object(EnforcementMode::Audit),
             body: network(),
         },
     ]

@@ -39,7 +39,7 @@ impl Endpoint {
         for certificate in CertificateDer::pem_file_iter(ca).map_err(|e| text(&e))? {
             roots.add(certificate.map_err(|e| text(&e))?).map_err(|e| text(&e))?;
         }
-        let mut tls = ClientConfig::builder_with_provider(fabric_admission::tls::provider())
+        let mut tls = ClientConfig::builder_with_provider(fabric_admission::tls::crypto_provider())
             .with_protocol_versions(rustls::DEFAULT_VERSIONS)
             .map_err(|e| e.to_string())?
             .with_root_certificates(roots)

@@ -61,7 +61,7 @@ pub(crate) fn serve(
     let certificates = CertificateDer::pem_file_iter(directory.join("tls.crt")).unwrap();
     let certificates = certificates.collect::<Result<Vec<_>, _>>().unwrap();
     let key = PrivateKeyDer::from_pem_file(directory.join("tls.key")).unwrap();
-    let mut config = ServerConfig::builder_with_provider(fabric_admission::tls::provider())
+    let mut config = ServerConfig::builder_with_provider(fabric_admission::tls::crypto_provider())
         .with_protocol_versions(&[&rustls::version::TLS13])
         .unwrap()
         .with_no_client_auth()

@@ -1,6 +1,6 @@
 //! What the benches have in common: a training pod in its review, and a builder that knows the compiled-in profiles.
 
-use fabric_admission::manifest::{Item, read};
+use fabric_admission::manifest::{DocumentOrError, read_documents_of_file};
 use fabric_admission::profile::FabricProfile;
 use fabric_admission::profile::built_in_bases::BASES;
 use fabric_admission::snapshot::{Builder, Layer};
@@ -8,8 +8,10 @@ use serde_json::{Map, Value, json};
 
 /// A builder without facts.
 pub(crate) fn builder() -> Builder {
-    let base = |(name, text): &(&str, &str)| match read(name, text.as_bytes()).pop() {
-        Some(Item::Document(document)) => serde_json::from_str::<FabricProfile>(document.json.get()).unwrap(),
+    let base = |(name, text): &(&str, &str)| match read_documents_of_file(name, text.as_bytes()).pop() {
+        Some(DocumentOrError::Document(document)) => {
+            serde_json::from_str::<FabricProfile>(document.json.get()).unwrap()
+        }
         other => panic!("{name}: {other:?}"),
     };
     Builder::new(BASES.iter().map(base).collect())

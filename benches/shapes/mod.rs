@@ -2,7 +2,7 @@
 //! send: whatever a decision walks, as long as it can be.
 
 use super::scene::{pod, review};
-use fabric_admission::facts::Mode;
+use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::decide_webhook_request::WebhookEntry;
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ pub(crate) type Shape = (&'static str, Vec<u8>, WebhookEntry, usize);
 
 /// All of them.
 pub(crate) fn shapes() -> Vec<Shape> {
-    let objects = WebhookEntry::Object(Mode::Enforce);
+    let objects = WebhookEntry::Object(EnforcementMode::Enforce);
     vec![
         ("containers x env", containers(1000, variables(60)), WebhookEntry::Mutate, 7),
         ("containers x NCCL env", containers(1000, nccl_variables(140)), WebhookEntry::Mutate, 7),

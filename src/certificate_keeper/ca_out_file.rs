@@ -36,7 +36,7 @@ impl CaFile {
     ///
     /// # Errors
     /// The file, and why it cannot be written.
-    pub(super) async fn write(&mut self, bundle: &str) -> Result<(), String> {
+    pub(super) async fn write_if_content_differs(&mut self, bundle: &str) -> Result<(), String> {
         let failed = |why: String| Err(format!("--tls-ca-out {}: {why}", self.path.display()));
         if let Some(hanging) = &mut self.hanging {
             match hanging.try_recv() {
@@ -105,24 +105,24 @@ mod tests {
         let mut other = CaFile::new(path.clone(), "c");
         assert_ne!(out.beside, other.beside);
         assert_eq!(out.beside.parent(), Some(directory.as_path()));
-        out.write("one").await.unwrap();
+        out.write_if_content_differs("one").await.unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "one");
         let made = || fs::metadata(&path).unwrap().modified().unwrap();
         let before = made();
-        out.write("one").await.unwrap();
-        other.write("one").await.unwrap();
+        out.write_if_content_differs("one").await.unwrap();
+        other.write_if_content_differs("one").await.unwrap();
         assert_eq!(made(), before, "nothing to do");
         for content in ["by others", "eno"] {
             fs::write(&path, content).unwrap();
-            out.write("one").await.unwrap();
+            out.write_if_content_differs("one").await.unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), "one");
         }
         fs::remove_file(&path).unwrap();
         fs::write(&out.beside, "left by one that died").unwrap();
-        out.write("two").await.unwrap();
+        out.write_if_content_differs("two").await.unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
         assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
-        let why = CaFile::new(path.join("x"), "a").write("two").await.unwrap_err();
+        let why = CaFile::new(path.join("x"), "a").write_if_content_differs("two").await.unwrap_err();
         assert!(why.starts_with("--tls-ca-out ") && why.contains("ca.crt"), "{why}");
         fs::remove_dir_all(&directory).unwrap();
     }
@@ -134,15 +134,15 @@ mod tests {
         let mut out = CaFile::new(path.clone(), "a");
         let (end, hanging) = oneshot::channel();
         out.hanging = Some(hanging);
-        assert!(out.write("one").await.unwrap_err().contains("hangs"));
+        assert!(out.write_if_content_differs("one").await.unwrap_err().contains("hangs"));
         assert!(!path.exists());
         end.send(Ok(())).unwrap();
-        out.write("one").await.unwrap();
+        out.write_if_content_differs("one").await.unwrap();
         assert!(path.exists());
         out.deadline = Duration::ZERO;
         fs::remove_file(&path).unwrap();
         // Timers are polled after what they guard: a thread that is quick may still be in time.
-        if let Err(why) = out.write("two").await {
+        if let Err(why) = out.write_if_content_differs("two").await {
             assert!(why.contains("more than 0 s"), "{why}");
             assert!(out.hanging.is_some());
         }

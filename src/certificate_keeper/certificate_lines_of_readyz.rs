@@ -18,7 +18,8 @@ impl CertificateReadiness {
     /// Not ready until the first check.
     pub(crate) fn waiting() -> Self {
         let standing = Self::default();
-        standing.set(vec!["the server has no certificate yet".to_owned()], Vec::new());
+        standing
+            .replace_problems_and_remarks(vec!["the server has no certificate yet".to_owned()], Vec::new());
         standing
     }
 
@@ -27,7 +28,7 @@ impl CertificateReadiness {
     }
 
     /// Sets the lines. Returns whether they differ from before.
-    pub(crate) fn set(&self, problems: Vec<String>, remarks: Vec<String>) -> bool {
+    pub(crate) fn replace_problems_and_remarks(&self, problems: Vec<String>, remarks: Vec<String>) -> bool {
         self.with(|inner| {
             let differs = inner.problems != problems || inner.remarks != remarks;
             (inner.problems, inner.remarks) = (problems, remarks);
@@ -36,7 +37,7 @@ impl CertificateReadiness {
     }
 
     /// Lines for `/readyz`: problems, and remarks.
-    pub(crate) fn lines(&self) -> (Vec<String>, Vec<String>) {
+    pub(crate) fn problems_and_remarks(&self) -> (Vec<String>, Vec<String>) {
         self.with(|inner| (inner.problems.clone(), inner.remarks.clone()))
     }
 }

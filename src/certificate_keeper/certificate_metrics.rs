@@ -75,53 +75,53 @@ impl Metrics {
     }
 
     /// Notes that the server uses a new certificate.
-    pub fn certificate_loaded(&self) {
+    pub fn count_load_and_record_time(&self) {
         self.reloads.get_or_create(&ReloadLabel { result: "ok" }).inc();
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         self.loaded_at.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
     }
     /// Counts a failed reload of the files.
-    pub fn certificate_failed(&self) {
+    pub fn count_failed_load(&self) {
         self.reloads.get_or_create(&ReloadLabel { result: "failed" }).inc();
     }
     /// Notes when the CA of a role (current, next, previous) expires; 0 without one.
-    pub fn ca_expiry(&self, role: &'static str, until: i64) {
+    pub fn set_ca_expiry(&self, role: &'static str, until: i64) {
         self.ca_expiry.get_or_create_owned(&RoleLabel { role }).set(until);
     }
     /// Notes how often a CA became current.
-    pub fn ca_generation(&self, generation: u64) {
+    pub fn set_ca_generation(&self, generation: u64) {
         self.ca_generation.set(i64::try_from(generation).unwrap_or(i64::MAX));
     }
     /// Notes when the certificate in use expires.
-    pub fn leaf_expiry(&self, until: i64) {
+    pub fn set_leaf_expiry(&self, until: i64) {
         self.leaf_expiry.set(until);
     }
     /// Notes whether the renewal of the certificate in use is overdue.
-    pub fn leaf_overdue(&self, is: bool) {
+    pub fn set_leaf_overdue(&self, is: bool) {
         self.leaf_overdue.set(i64::from(is));
     }
     /// Notes whether the caBundles of a configuration verify the certificate in use.
-    pub fn cabundle_in_sync(&self, kind: &'static str, is: bool) {
+    pub fn set_ca_bundle_in_sync(&self, kind: &'static str, is: bool) {
         self.in_sync.get_or_create_owned(&KindLabel { kind }).set(i64::from(is));
     }
     /// Counts a write of caBundles.
-    pub fn cabundle_written(&self, kind: &'static str) {
+    pub fn count_ca_bundle_write(&self, kind: &'static str) {
         self.writes.get_or_create_owned(&KindLabel { kind }).inc();
     }
     /// Counts caBundles that others have changed.
-    pub fn cabundle_reverted(&self, kind: &'static str) {
+    pub fn count_external_ca_bundle_change(&self, kind: &'static str) {
         self.reverts.get_or_create_owned(&KindLabel { kind }).inc();
     }
     /// Notes whether others change caBundles repeatedly.
-    pub fn cabundle_fight(&self, kind: &'static str, is: bool) {
+    pub fn set_ca_bundle_fight(&self, kind: &'static str, is: bool) {
         self.fights.get_or_create_owned(&KindLabel { kind }).set(i64::from(is));
     }
     /// Counts an issued certificate or a change of the CA.
-    pub fn rotated(&self, kind: &'static str, reason: &'static str) {
+    pub fn count_rotation(&self, kind: &'static str, reason: &'static str) {
         self.rotations.get_or_create_owned(&RotationLabels { kind, reason }).inc();
     }
     /// Counts an emergency replacement of the CA.
-    pub fn ca_emergency(&self) {
+    pub fn count_emergency_ca_replacement(&self) {
         self.emergencies.inc();
     }
     /// Counts a write conflict: another writer changed the object first.
@@ -129,11 +129,11 @@ impl Metrics {
         self.conflicts.get_or_create_owned(&CallLabel { call }).inc();
     }
     /// Counts a back-off from writes that did not converge.
-    pub fn certificates_backed_off(&self) {
+    pub fn count_back_off(&self) {
         self.back_offs.inc();
     }
     /// Counts a read or write that failed.
-    pub fn certificate_call_failed(&self, call: &'static str) {
+    pub fn count_failed_call(&self, call: &'static str) {
         self.failures.get_or_create_owned(&CallLabel { call }).inc();
     }
 }

@@ -41,9 +41,10 @@ pub fn verify_chain_with_ca_bundle(
     }
     let wanted = ServerName::try_from(name).map_err(|_| format!("{name} is not a valid server name"))?;
     let seconds = u64::try_from(now).unwrap_or(0);
-    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), crate::tls::provider())
-        .build()
-        .map_err(|error| error.to_string())?;
+    let verifier =
+        WebPkiServerVerifier::builder_with_provider(Arc::new(roots), crate::tls::crypto_provider())
+            .build()
+            .map_err(|error| error.to_string())?;
     let (leaf, others) = chain.split_first().ok_or("the server has no certificate")?;
     let time = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
     match verifier.verify_server_cert(leaf, others, &wanted, &[], time) {

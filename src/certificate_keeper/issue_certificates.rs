@@ -2,7 +2,7 @@
 
 use super::does_ca_bundle_trust;
 use crate::certificates::{Authority, Key, Leaf, Lifetimes, NAME, Signer, parse_fields};
-use crate::tls::provider;
+use crate::tls::crypto_provider;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer,
     KeyPair, KeyUsagePurpose, PublicKeyData,
@@ -22,7 +22,7 @@ fn failed(error: impl std::fmt::Display) -> String {
 }
 
 /// Parameters of a CA with this name.
-fn parameters(name: &str) -> CertificateParams {
+fn ca_parameters(name: &str) -> CertificateParams {
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, name);
@@ -33,13 +33,13 @@ fn parameters(name: &str) -> CertificateParams {
 
 /// A new CA. Of several in one bundle the API server finds the right one by name and key identifier, which differ from
 /// generation to generation.
-pub(super) fn authority(now: i64, lives: &Lifetimes) -> Result<Signer, String> {
+pub(super) fn create_ca(now: i64, lives: &Lifetimes) -> Result<Signer, String> {
     let key = KeyPair::generate().map_err(failed)?;
     let mut name = NAME.to_owned();
     for byte in key.public_key_raw().iter().skip(1).take(5) {
         let _ = write!(name, "{byte:02x}");
     }
-    let mut params = parameters(&name);
+    let mut params = ca_parameters(&name);
     (params.not_before, params.not_after) = (date(now - lives.backdate())?, date(now + lives.ca)?);
     let made = params.self_signed(&key).map_err(failed)?;
     let authority = Authority::from_der(made.der()).ok_or_else(|| failed("it cannot be read back"))?;
@@ -55,11 +55,11 @@ fn issuer(authority: &Authority, key: &Key) -> Result<Issuer<'static, KeyPair>, 
     if known.key != pair.subject_public_key_info() {
         return Err("has the key of another certificate".to_owned());
     }
-    Ok(Issuer::new(parameters(name), pair))
+    Ok(Issuer::new(ca_parameters(name), pair))
 }
 
 /// Whether a CA and its key can sign a leaf that an API server accepts, regardless of dates. It signs a trial leaf.
-pub(super) fn check_authority(authority: &Authority, key: &Key) -> Result<(), String> {
+pub(super) fn check_ca_by_trial_leaf(authority: &Authority, key: &Key) -> Result<(), String> {
     let issuer = issuer(authority, key)?;
     let middle = authority.from + (authority.until - authority.from) / 2;
     let names = ["trial".to_owned()];
@@ -88,12 +88,12 @@ fn sign(
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     let made = params.signed_by(&key, issuer).map_err(failed)?;
     let private = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-    let signing = provider().key_provider.load_private_key(private).map_err(failed)?;
+    let signing = crypto_provider().key_provider.load_private_key(private).map_err(failed)?;
     Ok((CertifiedKey::new(vec![made.der().clone()], signing), until))
 }
 
 /// A leaf for these names. It ends with its CA at the latest.
-pub(super) fn leaf(
+pub(super) fn sign_leaf(
     signer: &Signer,
     names: &[String],
     now: i64,
@@ -117,12 +117,12 @@ mod tests {
     #[test]
     fn a_ca_signs_leaves_that_verify_under_it_and_under_no_other() {
         let lives = Lifetimes::DEFAULT;
-        let (a, b) = (authority(NOW, &lives).unwrap(), authority(NOW, &lives).unwrap());
+        let (a, b) = (create_ca(NOW, &lives).unwrap(), create_ca(NOW, &lives).unwrap());
         assert!(a.authority.is_ours() && a.authority.name != b.authority.name);
         assert_eq!((a.authority.from, a.authority.until), (NOW - 1200, NOW + lives.ca));
         assert!(!format!("{a:?}").contains("PRIVATE"));
         let names = ["x.y.svc".to_owned(), "127.0.0.1".to_owned()];
-        let (leaf, known) = leaf(&a, &names, NOW, 500, &lives).unwrap();
+        let (leaf, known) = sign_leaf(&a, &names, NOW, 500, &lives).unwrap();
         assert_eq!((known.until, known.renewal), (NOW + lives.leaf, NOW + lives.leaf * 2 / 3));
         let check = |bundle: &str, name: &str, at: i64| {
             does_ca_bundle_trust::verify_chain_with_ca_bundle(&leaf.cert, bundle.as_bytes(), name, at)
@@ -146,11 +146,16 @@ mod tests {
     #[test]
     fn a_ca_that_cannot_sign_is_reported() {
         let lives = Lifetimes::DEFAULT;
-        let (a, b) = (authority(NOW, &lives).unwrap(), authority(NOW, &lives).unwrap());
-        check_authority(&a.authority, &a.key).unwrap();
-        assert_eq!(check_authority(&a.authority, &b.key).unwrap_err(), "has the key of another certificate");
+        let (a, b) = (create_ca(NOW, &lives).unwrap(), create_ca(NOW, &lives).unwrap());
+        check_ca_by_trial_leaf(&a.authority, &a.key).unwrap();
+        assert_eq!(
+            check_ca_by_trial_leaf(&a.authority, &b.key).unwrap_err(),
+            "has the key of another certificate"
+        );
         assert!(
-            check_authority(&a.authority, &Key("garbage".into())).unwrap_err().contains("no readable key")
+            check_ca_by_trial_leaf(&a.authority, &Key("garbage".into()))
+                .unwrap_err()
+                .contains("no readable key")
         );
         // A leaf in the place of a CA.
         let names = ["x".to_owned()];
@@ -160,7 +165,7 @@ mod tests {
         params.distinguished_name.push(DnType::CommonName, "x");
         let made = params.self_signed(&key).unwrap();
         let leaf = Authority::from_der(made.der()).unwrap();
-        let why = check_authority(&leaf, &Key(key.serialize_pem())).unwrap_err();
+        let why = check_ca_by_trial_leaf(&leaf, &Key(key.serialize_pem())).unwrap_err();
         assert!(why.contains("cannot be used as a CA for servers"), "{why}");
     }
 }

@@ -2,12 +2,12 @@
 
 use super::Clock;
 use crate::certificates::Lifetimes;
-use crate::cluster::certificate_objects::Names;
+use crate::cluster::secret_and_webhook_configurations::CertificateObjectNames;
 use std::path::PathBuf;
 
 /// The issuer of the certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum CertificateIssuer {
     /// This server, with its own CA.
     SelfManaged,
     /// cert-manager: the server reads the Secret and writes nothing.
@@ -20,9 +20,9 @@ pub struct Settings {
     /// Client of the API server.
     pub client: kube::Client,
     /// The issuer of the certificate.
-    pub mode: Mode,
+    pub mode: CertificateIssuer,
     /// The objects.
-    pub names: Names,
+    pub names: CertificateObjectNames,
     /// Names and addresses in our certificate.
     pub hosts: Vec<String>,
     /// Lifetimes and waits.

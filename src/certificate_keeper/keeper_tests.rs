@@ -1,15 +1,15 @@
 //! Rounds against an API server that is made up: what it refuses, and what others do between a write and the next look.
 
 use super::certificate_metrics::Metrics;
-use super::keeper_settings::{Mode, Settings};
+use super::keeper_settings::{CertificateIssuer, Settings};
 use super::memory_across_restarts_of_task::KeptMemory;
-use super::own_port_answers_that_end_readiness::Port;
+use super::own_port_answers_that_end_readiness::OwnPort;
 use super::own_port_handshake::tests::stranger;
 use super::round::Keeper;
 use super::{CertificateReadiness, Clock};
 use crate::certificates::Lifetimes;
-use crate::cluster::certificate_objects::{Names, Objects};
-use crate::tls::Served;
+use crate::cluster::secret_and_webhook_configurations::{CertificateObjectNames, CertificateObjects};
+use crate::tls::ServedCertificate;
 use http_body_util::BodyExt;
 use kube::client::Body;
 use serde_json::{Value, json};
@@ -77,7 +77,7 @@ struct Scene {
     standing: CertificateReadiness,
     metrics: Arc<Metrics>,
     stop: channel::Sender<bool>,
-    start: Box<dyn Fn(Option<Port>) -> Keeper>,
+    start: Box<dyn Fn(Option<OwnPort>) -> Keeper>,
 }
 
 impl Scene {
@@ -87,7 +87,7 @@ impl Scene {
 
     fn with(address: Option<SocketAddr>) -> Self {
         let (stop, stopping) = channel::channel(false);
-        let port = address.map(|address| Port { address, closes: Arc::new(move || *stopping.borrow()) });
+        let port = address.map(|address| OwnPort { address, closes: Arc::new(move || *stopping.borrow()) });
         let mut store = Store::default();
         for path in [MUTATING, VALIDATING] {
             let config = json!({"service": {"namespace": "n", "name": "s", "path": "/p"}});
@@ -111,21 +111,25 @@ impl Scene {
         });
         let client = kube::Client::new(service, "n");
         let name = |text: &str| text.to_owned();
-        let names =
-            Names { namespace: name("n"), secret: name("s"), mutating: name("m"), validating: name("v") };
+        let names = CertificateObjectNames {
+            namespace: name("n"),
+            secret: name("s"),
+            mutating: name("m"),
+            validating: name("v"),
+        };
         let settings = Settings {
             ca_out: None,
             identity: name("r"),
             client: client.clone(),
-            mode: Mode::SelfManaged,
+            mode: CertificateIssuer::SelfManaged,
             names: names.clone(),
             hosts: vec![name("s.n.svc")],
             lives: Lifetimes::DEFAULT,
             clock: Clock::default(),
         };
         let (standing, metrics) = (CertificateReadiness::waiting(), Arc::new(Metrics::default()));
-        let objects = Objects { client, names };
-        let (served, kept) = (Arc::<Served>::default(), KeptMemory::default());
+        let objects = CertificateObjects { client, names };
+        let (served, kept) = (Arc::<ServedCertificate>::default(), KeptMemory::default());
         let (shown, counted) = (standing.clone(), Arc::clone(&metrics));
         let start = move |port| {
             let (objects, settings) = (objects.clone(), settings.clone());
@@ -143,7 +147,7 @@ impl Scene {
     }
 
     fn described(&self) -> String {
-        let (problems, remarks) = self.standing.lines();
+        let (problems, remarks) = self.standing.problems_and_remarks();
         [problems, remarks].concat().join("\n")
     }
 
@@ -296,7 +300,7 @@ async fn a_leaf_that_cannot_be_renewed_is_reported_and_ready_while_it_is_trusted
     scene.rounds(6).await;
     tokio::time::sleep(Duration::from_millis(2100)).await;
     scene.rounds(1).await;
-    assert_eq!(scene.standing.lines().0, Vec::<String>::new());
+    assert_eq!(scene.standing.problems_and_remarks().0, Vec::<String>::new());
     // The CA of the Secret is gone, and nobody may write another. That of the leaf is gone with a caBundle.
     let secret = "/api/v1/namespaces/n/secrets/s";
     let mut object = scene.made(secret).remove(0);
@@ -306,14 +310,14 @@ async fn a_leaf_that_cannot_be_renewed_is_reported_and_ready_while_it_is_trusted
     scene.keeper.forget_known_ca();
     let file = hours(&mut scene, 66);
     scene.rounds(3).await;
-    let (problems, remarks) = scene.standing.lines();
+    let (problems, remarks) = scene.standing.problems_and_remarks();
     assert_eq!(problems, Vec::<String>::new());
     assert!(remarks.iter().any(|line| line.contains("its renewal fails")), "{remarks:?}");
     assert!(scene.counts("fabric_admission_leaf_renewal_overdue"));
     assert_eq!(scene.reasons().await, ["CertificateNotRenewed"]);
     std::fs::write(&file, (72 * 3600 - 1200).to_string()).unwrap();
     scene.rounds(1).await;
-    let (problems, _) = scene.standing.lines();
+    let (problems, _) = scene.standing.problems_and_remarks();
     assert!(problems.iter().any(|line| line.contains("its renewal fails")), "{problems:?}");
     std::fs::remove_file(file).unwrap();
 }
@@ -350,10 +354,10 @@ async fn a_keeper_that_is_started_again_keeps_the_leaf_and_the_pace_of_emergenci
     scene.rounds(6).await;
     tokio::time::sleep(Duration::from_millis(2100)).await;
     scene.rounds(1).await;
-    assert_eq!(scene.standing.lines().0, Vec::<String>::new());
+    assert_eq!(scene.standing.problems_and_remarks().0, Vec::<String>::new());
     scene.keeper = (scene.start)(None);
     scene.rounds(1).await;
-    assert_eq!(scene.standing.lines().0, Vec::<String>::new());
+    assert_eq!(scene.standing.problems_and_remarks().0, Vec::<String>::new());
     let secret = "/api/v1/namespaces/n/secrets/s";
     for _ in 0..20 {
         let mut object = scene.made(secret).remove(0);

@@ -2,7 +2,7 @@
 //! for them.
 
 use super::certificate_metrics::Metrics;
-use crate::cluster::certificate_objects::Objects;
+use crate::cluster::secret_and_webhook_configurations::CertificateObjects;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ impl Reason {
 
 /// The last Events, and their times.
 pub(super) struct Events {
-    objects: Objects,
+    objects: CertificateObjects,
     /// Name of this replica.
     instance: String,
     metrics: Arc<Metrics>,
@@ -60,7 +60,7 @@ pub(super) struct Events {
 }
 
 impl Events {
-    pub(super) fn new(objects: Objects, instance: String, metrics: Arc<Metrics>) -> Self {
+    pub(super) fn new(objects: CertificateObjects, instance: String, metrics: Arc<Metrics>) -> Self {
         Self { objects, instance, metrics, last: BTreeMap::new() }
     }
 
@@ -74,7 +74,7 @@ impl Events {
         let (objects, metrics) = (self.objects.clone(), Arc::clone(&self.metrics));
         tokio::spawn(async move {
             if let Err(error) = objects.create_event(&event).await {
-                metrics.certificate_call_failed("event");
+                metrics.count_failed_call("event");
                 tracing::debug!(%error, "creating a Kubernetes Event failed");
             }
         });
@@ -91,7 +91,7 @@ impl Events {
             "eventTime": MicroTime(now), "type": reason.kind(), "reason": reason.name(), "action": "Certificates",
             "reportingController": "fabric-admission.dev/certificates", "reportingInstance": instance,
             "regarding": {"apiVersion": "v1", "kind": "Secret", "namespace": names.namespace, "name": names.secret},
-            "note": crate::text::printable(note, 1000),
+            "note": crate::text::escaped_and_cut(note, 1000),
         })
     }
 }

@@ -19,20 +19,20 @@ pub(super) struct OwnPortAnswers {
 }
 
 /// Our own port, and whether it still accepts connections.
-pub(crate) struct Port {
+pub(crate) struct OwnPort {
     pub(crate) address: SocketAddr,
     /// Whether it accepts no more connections.
     pub(crate) closes: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 
-impl Port {
+impl OwnPort {
     pub(super) fn is_server_stopping(&self) -> bool {
         (self.closes)()
     }
 }
 
 impl OwnPortAnswers {
-    pub(super) fn record_answer_of_address(
+    pub(super) fn record_answer_as_problem_or_remark(
         &mut self,
         address: SocketAddr,
         served: &[CertificateDer<'static>],

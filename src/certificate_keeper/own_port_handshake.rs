@@ -104,7 +104,7 @@ async fn at(
     taken: Instant,
     deadline: Duration,
 ) -> Result<Vec<CertificateDer<'static>>, HandshakeFailure> {
-    let provider = crate::tls::provider();
+    let provider = crate::tls::crypto_provider();
     let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[&rustls::version::TLS13])
         .map_err(|error| HandshakeFailure::Unasked(error.to_string()))?
@@ -132,7 +132,7 @@ async fn at(
             | ErrorKind::ConnectionReset
             | ErrorKind::ConnectionAborted
             | ErrorKind::BrokenPipe => HandshakeFailure::Closed,
-            _ => HandshakeFailure::Strange(crate::text::printable(&error.to_string(), 120)),
+            _ => HandshakeFailure::Strange(crate::text::escaped_and_cut(&error.to_string(), 120)),
         }),
         Err(_) => Err(HandshakeFailure::Deaf),
     }
@@ -143,7 +143,7 @@ pub(super) mod tests {
     use super::*;
     use crate::certificate_keeper::issue_certificates;
     use crate::certificates::Lifetimes;
-    use crate::tls::{Served, server_config};
+    use crate::tls::{ServedCertificate, server_config};
     use std::io::{Read, Write};
     use tokio::net::TcpListener;
     use tokio_rustls::TlsAcceptor;
@@ -153,11 +153,11 @@ pub(super) mod tests {
     /// A port with a certificate of its own.
     pub(in crate::certificate_keeper) async fn stranger() -> (SocketAddr, CertificateDer<'static>) {
         let lives = Lifetimes::DEFAULT;
-        let signer = issue_certificates::authority(1_800_000_000, &lives).unwrap();
+        let signer = issue_certificates::create_ca(1_800_000_000, &lives).unwrap();
         let (certified, _) =
-            issue_certificates::leaf(&signer, &["x".to_owned()], 1_800_000_000, 0, &lives).unwrap();
+            issue_certificates::sign_leaf(&signer, &["x".to_owned()], 1_800_000_000, 0, &lives).unwrap();
         let leaf = certified.cert[0].clone();
-        let served = Arc::<Served>::default();
+        let served = Arc::<ServedCertificate>::default();
         served.replace_certificate(certified);
         let acceptor = TlsAcceptor::from(server_config(served, false, None).unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

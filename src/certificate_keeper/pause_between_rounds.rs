@@ -25,11 +25,11 @@ pub(super) struct Pause {
 
 /// Counts rounds that do not converge.
 #[derive(Debug, Default)]
-pub(super) struct BackOff {
+pub(super) struct RoundsWithoutConvergence {
     row: u32,
 }
 
-impl BackOff {
+impl RoundsWithoutConvergence {
     /// The pause after a round that wants the next after `again`, or at the usual `tick`.
     pub(super) fn pause_after_round(&mut self, again: Option<Duration>, tick: Duration) -> Pause {
         let Some(length) = again.filter(|pause| *pause < tick) else {
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn rounds_that_do_not_converge_back_off() {
-        let (tick, mut back_off) = (Duration::from_secs(10), BackOff::default());
+        let (tick, mut back_off) = (Duration::from_secs(10), RoundsWithoutConvergence::default());
         let usual = Pause { length: tick, listens: true, is_back_off: false };
         assert_eq!(back_off.pause_after_round(None, tick), usual);
         for _ in 0..3 {

@@ -2,16 +2,16 @@
 
 use super::does_ca_bundle_trust;
 use crate::certificates::{Drift, Look};
-use crate::cluster::certificate_objects::{Configuration, Kind};
+use crate::cluster::secret_and_webhook_configurations::{WebhookConfiguration, WebhookConfigurationKind};
 use rustls_pki_types::CertificateDer;
 use std::time::Instant;
 
 /// One configuration.
 pub(super) struct WebhookConfigurationState {
-    pub(super) kind: Kind,
+    pub(super) kind: WebhookConfigurationKind,
     pub(super) name: String,
     /// The last successful read; the outer `None`: not yet read.
-    pub(super) read: Option<Option<Configuration>>,
+    pub(super) read: Option<Option<WebhookConfiguration>>,
     /// Why the last read failed.
     pub(super) unread: Option<String>,
     /// Why the last write failed, and when it is tried again.
@@ -22,7 +22,7 @@ pub(super) struct WebhookConfigurationState {
 }
 
 impl WebhookConfigurationState {
-    pub(super) fn new(kind: Kind, name: &str) -> Self {
+    pub(super) fn new(kind: WebhookConfigurationKind, name: &str) -> Self {
         Self {
             kind,
             name: name.to_owned(),
@@ -56,7 +56,7 @@ impl WebhookConfigurationState {
     }
 
     /// Why the API server would not trust this chain, by the caBundle of each webhook and as far as known.
-    pub(super) fn problem(&self, chain: &[CertificateDer<'_>], now: i64) -> Option<String> {
+    pub(super) fn why_chain_is_not_trusted(&self, chain: &[CertificateDer<'_>], now: i64) -> Option<String> {
         let Some(read) = &self.read else {
             let why = self.unread.as_deref().unwrap_or("no response from the API server yet");
             return Some(format!("reading {} failed: {why}", self.kind_and_name()));
@@ -81,7 +81,7 @@ impl WebhookConfigurationState {
     }
 
     /// Remarks that do not affect readiness.
-    pub(super) fn remarks(&self, now: i64) -> Vec<String> {
+    pub(super) fn remarks_that_keep_readiness(&self, now: i64) -> Vec<String> {
         let mut remarks = Vec::new();
         if matches!(self.read, Some(None)) {
             remarks.push(format!(

@@ -10,10 +10,10 @@ use super::ca_out_file::CaFile;
 use super::certificate_lines_of_readyz::CertificateReadiness;
 use super::certificate_metrics::Metrics;
 use super::issue_certificates;
-use super::keeper_settings::{Mode, Settings};
+use super::keeper_settings::{CertificateIssuer, Settings};
 use super::kubernetes_events::{self, Events};
 use super::memory_across_restarts_of_task::{KeptMemory, Memory};
-use super::own_port_answers_that_end_readiness::{OwnPortAnswers, Port};
+use super::own_port_answers_that_end_readiness::{OwnPort, OwnPortAnswers};
 use super::pause_between_rounds::{CONFLICTS_BEFORE_FAULT, MAX_PAUSE_AFTER_CONFLICT_MS};
 use super::problems_of_webhook_configuration::WebhookConfigurationState;
 use crate::certificates::{
@@ -21,8 +21,10 @@ use crate::certificates::{
     secret_fields,
 };
 use crate::cluster::CallFault;
-use crate::cluster::certificate_objects::{Kind, Objects, Written};
-use crate::tls::Served;
+use crate::cluster::secret_and_webhook_configurations::{
+    CertificateObjects, WebhookConfigurationKind, Written,
+};
+use crate::tls::ServedCertificate;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -47,15 +49,15 @@ impl SecretRead {
 }
 
 pub(super) struct Keeper {
-    objects: Objects,
+    objects: CertificateObjects,
     settings: Settings,
-    port: Option<Port>,
+    port: Option<OwnPort>,
     dialed: OwnPortAnswers,
     /// The CAs to trust, as last read.
     ca: Option<String>,
     ca_out: Option<CaFile>,
     events: Events,
-    served: Arc<Served>,
+    served: Arc<ServedCertificate>,
     standing: CertificateReadiness,
     metrics: Arc<Metrics>,
     sights: [WebhookConfigurationState; 2],
@@ -90,21 +92,22 @@ fn random(below: u64) -> u64 {
 }
 
 fn shown(fault: &CallFault) -> String {
-    crate::text::printable(&fault.to_string(), 300)
+    crate::text::escaped_and_cut(&fault.to_string(), 300)
 }
 
 impl Keeper {
     pub(super) fn new(
-        objects: Objects,
+        objects: CertificateObjects,
         settings: Settings,
-        port: Option<Port>,
-        served: Arc<Served>,
+        port: Option<OwnPort>,
+        served: Arc<ServedCertificate>,
         standing: CertificateReadiness,
         metrics: Arc<Metrics>,
         kept: KeptMemory,
     ) -> Self {
         let Memory { leaf, signer, known, emergencies, verified } = kept.load();
-        let sights = Kind::ALL.map(|kind| WebhookConfigurationState::new(kind, objects.name(kind)));
+        let sights = WebhookConfigurationKind::ALL
+            .map(|kind| WebhookConfigurationState::new(kind, objects.configuration_name(kind)));
         let ca_out = settings.ca_out.clone().map(|path| CaFile::new(path, &settings.identity));
         let events = Events::new(objects.clone(), settings.identity.clone(), Arc::clone(&metrics));
         Self {
@@ -155,14 +158,17 @@ impl Keeper {
         self.began = Instant::now();
         // The Secret last: a caBundle that is written is never older than the one that was read. With two replicas that read
         // in another order one could put an old caBundle back.
-        let [a, b] = Kind::ALL;
-        let (a, b) = tokio::join!(self.objects.configuration(a), self.objects.configuration(b));
-        let found = self.objects.secret().await;
+        let [a, b] = WebhookConfigurationKind::ALL;
+        let (a, b) = tokio::join!(
+            self.objects.read_webhook_configuration(a),
+            self.objects.read_webhook_configuration(b)
+        );
+        let found = self.objects.read_secret().await;
         for (sight, read) in self.sights.iter_mut().zip([a, b]) {
             match read {
                 Ok(read) => (sight.read, sight.unread) = (Some(read), None),
                 Err(fault) => {
-                    self.metrics.certificate_call_failed("configuration");
+                    self.metrics.count_failed_call("configuration");
                     sight.unread = Some(shown(&fault));
                 }
             }
@@ -173,7 +179,7 @@ impl Keeper {
                 found.map_or(SecretRead::Absent, SecretRead::Found)
             }
             Err(fault) => {
-                self.metrics.certificate_call_failed("secret");
+                self.metrics.count_failed_call("secret");
                 let Self { settings, .. } = self;
                 let names = &settings.names;
                 let text =
@@ -183,18 +189,18 @@ impl Keeper {
             }
         };
         let again = match self.settings.mode {
-            Mode::SelfManaged => self.advance_own_ca(found, now).await,
-            Mode::CertManager => {
-                self.serve_issued_if_trusted(found, now);
+            CertificateIssuer::SelfManaged => self.sign_due_leaf_and_advance_ca(found, now).await,
+            CertificateIssuer::CertManager => {
+                self.serve_cert_manager_leaf_if_better(found, now);
                 None
             }
         };
         self.backing_off &= again.is_some();
-        self.check_own_port(now).await;
-        let settling = self.update_readiness(now);
+        self.check_own_port_if_due(now).await;
+        let settling = self.update_readiness_metrics_and_events(now);
         // Last, and reported by the next check: a volume that hangs must not delay other reports.
         if let (Some(out), Some(ca)) = (&mut self.ca_out, &self.ca) {
-            let written = out.write(ca).await;
+            let written = out.write_if_content_differs(ca).await;
             self.log_error_once("ca_out", written.err());
         }
         again.or(settling)
@@ -214,31 +220,31 @@ impl Keeper {
 
     /// Counts a back-off from writes that do not converge, and shows it in `/readyz`. `pause_between_rounds` has the pause.
     pub(super) fn record_back_off_and_update_readiness(&mut self) {
-        self.metrics.certificates_backed_off();
+        self.metrics.count_back_off();
         self.backing_off = true;
-        self.update_readiness(self.settings.clock.now());
+        self.update_readiness_metrics_and_events(self.settings.clock.now());
     }
 
     /// One step of a self-managed CA: at most one write, of the Secret or of one caBundle, then a leaf if one is due.
-    async fn advance_own_ca(&mut self, found: SecretRead, now: i64) -> Option<Duration> {
+    async fn sign_due_leaf_and_advance_ca(&mut self, found: SecretRead, now: i64) -> Option<Duration> {
         let lives = self.settings.lives;
         let looks: Vec<Look> =
             self.sights.iter().map(WebhookConfigurationState::latest_read_result).collect();
         let fresh = !matches!(found, SecretRead::Unread);
         if fresh {
             self.record = found.object().map(|object| {
-                secret_fields::record_from_secret(object, &issue_certificates::check_authority)
+                secret_fields::record_from_secret(object, &issue_certificates::check_ca_by_trial_leaf)
             });
-            self.record_metrics();
+            self.record_ca_metrics();
         }
         if let Some(record) = self.record.clone() {
             self.ca = Some(record.bundle());
-            self.record_trust(&record, &looks);
+            self.record_since_when_ca_is_trusted(&record, &looks);
             self.sign_leaf_if_due(&record, &looks, fresh, now);
             self.record_and_report_drift(&record, now);
         }
         if fresh && self.record.as_ref().is_none_or(|record| record.signer_valid_at(now).is_err()) {
-            self.sign_leaf_with_ca_in_memory_as_last_resort(&looks, now);
+            self.renew_leaf_though_secret_has_no_usable_ca(&looks, now);
         }
         if !fresh {
             return None;
@@ -257,8 +263,8 @@ impl Keeper {
         }
         match step {
             Step::Rest => None,
-            Step::Publish(number) => self.write_ca_bundle(number, now).await,
-            Step::Write(change) => self.write_secret(change, found.object(), now).await,
+            Step::Publish(number) => self.write_ca_bundles_of_one_configuration(number, now).await,
+            Step::Write(change) => self.write_ca_change_to_secret(change, found.object(), now).await,
         }
     }
 
@@ -275,7 +281,7 @@ impl Keeper {
                 (sight.unwritten, sight.refused) = (None, 0);
             }
             if sight.drift.record_check(&bundle, right, now) {
-                self.metrics.cabundle_reverted(sight.kind.name());
+                self.metrics.count_external_ca_bundle_change(sight.kind.name());
                 tracing::warn!(configuration = %sight.name, "another client changed the caBundle; restoring it");
                 let note = format!(
                     "{}: another client changed the caBundle; the server restores it",
@@ -284,7 +290,7 @@ impl Keeper {
                 self.events.emit_unless_recent(kubernetes_events::Reason::Reverted, &note);
             }
             let fight = sight.drift.is_fight(now);
-            self.metrics.cabundle_fight(sight.kind.name(), fight);
+            self.metrics.set_ca_bundle_fight(sight.kind.name(), fight);
             if fight {
                 self.events.emit_unless_recent(kubernetes_events::Reason::Fight, &sight.fight_message());
             }
@@ -292,10 +298,15 @@ impl Keeper {
     }
 
     /// Writes the Secret with a change of the CA. Returns a pause if the write must be tried again.
-    async fn write_secret(&mut self, change: Change, found: Option<&Value>, now: i64) -> Option<Duration> {
+    async fn write_ca_change_to_secret(
+        &mut self,
+        change: Change,
+        found: Option<&Value>,
+        now: i64,
+    ) -> Option<Duration> {
         let lives = self.settings.lives;
         let made = if change.creates_ca() {
-            match issue_certificates::authority(now, &lives) {
+            match issue_certificates::create_ca(now, &lives) {
                 Ok(made) => Some(made),
                 Err(why) => {
                     self.fault = Some(format!("the CA {why}"));
@@ -320,10 +331,10 @@ impl Keeper {
                     self.emergencies.count_external_change(now);
                     self.keep_memory_across_restarts();
                 }
-                self.metrics.rotated("ca", change.name());
+                self.metrics.count_rotation("ca", change.name());
                 let (generation, change_name) = (record.generation, change.name());
                 if change.is_emergency() {
-                    self.metrics.ca_emergency();
+                    self.metrics.count_emergency_ca_replacement();
                     let note = format!(
                         "the CA in the Secret could not sign certificates; the server replaced this CA with CA number {generation}"
                     );
@@ -356,7 +367,7 @@ impl Keeper {
             }
             Err(fault) => fault,
         };
-        self.metrics.certificate_call_failed("secret");
+        self.metrics.count_failed_call("secret");
         let names = &self.settings.names;
         let place = format!("Secret {}/{}", names.namespace, names.secret);
         self.fault = Some(format!("writing {place} failed ({}): {}", change.name(), shown(&fault)));
@@ -379,12 +390,12 @@ impl Keeper {
         all
     }
 
-    fn record_metrics(&self) {
+    fn record_ca_metrics(&self) {
         let Some(record) = &self.record else { return };
         let until = |signer: Option<&crate::certificates::Signer>| signer.map_or(0, |s| s.authority.until);
-        self.metrics.ca_expiry("current", until(record.current.as_ref().ok()));
-        self.metrics.ca_expiry("next", until(record.next.as_ref().and_then(|next| next.as_ref().ok())));
-        self.metrics.ca_expiry("previous", record.previous.iter().map(|a| a.until).max().unwrap_or(0));
-        self.metrics.ca_generation(record.generation);
+        self.metrics.set_ca_expiry("current", until(record.current.as_ref().ok()));
+        self.metrics.set_ca_expiry("next", until(record.next.as_ref().and_then(|next| next.as_ref().ok())));
+        self.metrics.set_ca_expiry("previous", record.previous.iter().map(|a| a.until).max().unwrap_or(0));
+        self.metrics.set_ca_generation(record.generation);
     }
 }

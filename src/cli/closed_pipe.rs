@@ -4,12 +4,12 @@ use std::io;
 
 /// A writer whose reader may close the pipe early (`| head`): further output is dropped, and the exit code is still that of
 /// the whole review.
-pub(super) struct Closable<W> {
+pub(super) struct IgnoresClosedPipe<W> {
     inner: W,
     closed: bool,
 }
 
-impl<W: io::Write> Closable<W> {
+impl<W: io::Write> IgnoresClosedPipe<W> {
     pub(super) fn new(inner: W) -> Self {
         Self { inner, closed: false }
     }
@@ -25,7 +25,7 @@ impl<W: io::Write> Closable<W> {
     }
 }
 
-impl<W: io::Write> io::Write for Closable<W> {
+impl<W: io::Write> io::Write for IgnoresClosedPipe<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.closed {
             return Ok(bytes.len());

@@ -28,12 +28,12 @@ pub enum Exit {
 impl Exit {
     /// The code where no client can be made: a wrong kubeconfig is the caller's mistake.
     pub(super) fn of_client(error: &ClientError) -> Self {
-        if error.is_usage() { Self::Usage } else { Self::Internal }
+        if error.is_wrong_usage() { Self::Usage } else { Self::Internal }
     }
 
     /// The code of some findings: unreadable input first, then the most severe finding. `audit` and `verify-log` end with it.
     /// `review` asks so about the inputs of each configuration, and ends with [`Self::of_results`].
-    pub(super) fn of_review(unreadable: bool, worst: Option<Severity>, fail_on: FailOn) -> Self {
+    pub(super) fn of_worst_finding(unreadable: bool, worst: Option<Severity>, fail_on: FailOn) -> Self {
         if unreadable {
             return Self::Usage;
         }
@@ -44,7 +44,7 @@ impl Exit {
     }
 
     /// The code of several results: unreadable input first, then whether any of them fails the command.
-    pub(super) fn of_results(unreadable: bool, fails: bool) -> Self {
+    pub(super) fn of_unreadable_or_failed(unreadable: bool, fails: bool) -> Self {
         match (unreadable, fails) {
             (true, _) => Self::Usage,
             (false, true) => Self::Findings,

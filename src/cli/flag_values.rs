@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-pub(super) fn seconds(text: &str) -> Result<f64, String> {
+pub(super) fn parse_seconds_up_to_one_hour(text: &str) -> Result<f64, String> {
     text.parse::<f64>()
         .ok()
         .filter(|s| (0.0..=3600.0).contains(s))
@@ -18,11 +18,11 @@ pub(super) fn replica_identity() -> String {
 
 /// A duration, written as a number with a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Seconds(pub(super) i64);
+pub(super) struct DurationWithUnit(pub(super) i64);
 
 const UNITS: [(&str, i64); 4] = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)];
 
-impl FromStr for Seconds {
+impl FromStr for DurationWithUnit {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -34,7 +34,7 @@ impl FromStr for Seconds {
     }
 }
 
-impl Display for Seconds {
+impl Display for DurationWithUnit {
     /// In the largest unit that leaves a whole number of at least two, days only for more than three of them: `72h`,
     /// `365d`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,6 @@
 //! The command line: flags, files and exit codes, one file or folder per subcommand. Results go to stdout, everything
 //! else to stderr. Nothing is decided here: findings and changes come from `review`, and `report` puts them into words.
 
-mod answer_to_dry_run;
 mod audit;
 mod certs;
 mod closed_pipe;
@@ -21,6 +20,7 @@ mod profiles;
 mod read_and_write_baseline_file;
 mod review;
 mod rules;
+mod send_pod_as_dry_run;
 mod serve;
 mod terminal_width;
 mod verify_log;
@@ -30,7 +30,7 @@ mod why;
 pub use exit_code::Exit;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use closed_pipe::Closable;
+use closed_pipe::IgnoresClosedPipe;
 use std::io;
 
 /// Makes GPU training pods fit their RDMA fabric, and explains every change and finding.
@@ -121,7 +121,7 @@ pub fn run() -> Exit {
             return if usage { Exit::Usage } else { Exit::Clean };
         }
     };
-    let mut out = Closable::new(anstream::stdout());
+    let mut out = IgnoresClosedPipe::new(anstream::stdout());
     let mut err = anstream::stderr();
     let outcome = match command {
         Command::Review(arguments) => review::run(&arguments, &mut out, &mut err),

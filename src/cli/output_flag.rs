@@ -25,7 +25,7 @@ pub(super) fn parse<F: ValueEnum>(text: &str) -> Result<Output<F>, String> {
             .iter()
             .filter_map(|f| Some(f.to_possible_value()?.get_name().to_owned()))
             .collect();
-        let meant = crate::text::nearest(format, names.iter().map(String::as_str));
+        let meant = crate::text::nearest_if_probably_meant(format, names.iter().map(String::as_str));
         let meant = meant.map(|near| format!("did you mean {near:?}? ")).unwrap_or_default();
         format!("{meant}known formats: {}", names.join(", "))
     })?;
@@ -33,7 +33,7 @@ pub(super) fn parse<F: ValueEnum>(text: &str) -> Result<Output<F>, String> {
 }
 
 /// Why some values of `-o` do not fit together.
-pub(super) fn clash<F>(outputs: &[Output<F>]) -> Option<String> {
+pub(super) fn why_outputs_clash<F>(outputs: &[Output<F>]) -> Option<String> {
     outputs.iter().enumerate().find_map(|(at, output)| {
         let before = outputs.get(..at)?;
         if !before.iter().any(|other| other.file == output.file) {

@@ -1,8 +1,8 @@
 //! `probe`: whether the API server calls the webhook, as only a create through the API server can show. Network policies,
 //! firewalls, certificates and selectors are all on that way. `helm test` runs it.
 
-use super::{Exit, answer_to_dry_run};
-use crate::cluster::api_client::connect;
+use super::{Exit, send_pod_as_dry_run};
+use crate::cluster::api_client::create_client;
 use crate::doctor::probe_pods_and_their_answers::{
     Answer, Wrong, not_changed, not_refused, pod_to_be_changed, pod_to_be_refused,
 };
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// What is wrong with an answer.
-type Judge = fn(&Answer) -> Option<Wrong>;
+type AnswerCheck = fn(&Answer) -> Option<Wrong>;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_KUBECONFIG")]
     kubeconfig: Option<PathBuf>,
     /// Time limit for both pods, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = super::flag_values::seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = super::flag_values::parse_seconds_up_to_one_hour)]
     timeout: f64,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             return Ok(Exit::Internal);
         }
     };
-    let client = match runtime.block_on(connect(arguments.kubeconfig.as_deref(), None)) {
+    let client = match runtime.block_on(create_client(arguments.kubeconfig.as_deref(), None)) {
         Ok(client) => client,
         Err(error) => {
             writeln!(err, "error: {error}")?;
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     };
     let end = Instant::now() + Duration::from_secs_f64(arguments.timeout);
     let profile = &arguments.profile;
-    let expectations: [(Value, &str, Judge); 2] = [
+    let expectations: [(Value, &str, AnswerCheck); 2] = [
         (pod_to_be_changed(profile), "the webhook fits a pod with GPUs", not_changed),
         (
             pod_to_be_refused(profile),
@@ -60,7 +60,11 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     ];
     for (pod, what, judge) in expectations {
         let problem = loop {
-            let answer = runtime.block_on(answer_to_dry_run::answer(&client, &arguments.namespace, &pod));
+            let answer = runtime.block_on(send_pod_as_dry_run::send_pod_as_dry_run(
+                &client,
+                &arguments.namespace,
+                &pod,
+            ));
             match judge(&answer) {
                 None => break None,
                 Some(problem) if Instant::now() >= end => break Some(problem),

@@ -1,6 +1,6 @@
 //! Baseline files of `audit` and `review`.
 
-use crate::report::baseline_file_format::{Baseline, Entry};
+use crate::report::baseline_file_format::{Baseline, BaselineEntry};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
@@ -15,7 +15,7 @@ pub(super) fn read(path: &Path) -> Result<Baseline, String> {
         io::ErrorKind::NotFound => format!("{shown}: no such file{}", nearest(path)),
         _ => format!("{shown}: {error}"),
     })?;
-    Baseline::read(&text).map_err(|error| format!("{shown}: {error}"))
+    Baseline::parse(&text).map_err(|error| format!("{shown}: {error}"))
 }
 
 fn text(path: &Path) -> io::Result<String> {
@@ -34,13 +34,17 @@ fn nearest(path: &Path) -> String {
     let entries = std::fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
     let mut names: Vec<String> = entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
-    let near = crate::text::nearest(name, names.iter().map(String::as_str));
+    let near = crate::text::nearest_if_probably_meant(name, names.iter().map(String::as_str));
     near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default()
 }
 
 /// Writes a baseline, one finding a line, so that a change of the file is easy to read. `head` has no entries: those of a
 /// long run are never in memory at once.
-pub(super) fn write(file: File, head: &Baseline, entries: impl Iterator<Item = Entry>) -> io::Result<()> {
+pub(super) fn write(
+    file: File,
+    head: &Baseline,
+    entries: impl Iterator<Item = BaselineEntry>,
+) -> io::Result<()> {
     let mut file = BufWriter::new(file);
     let head = serde_json::to_string(head)?;
     let (before, after) = head.split_once("\"entries\":[").unwrap_or((&head, ""));

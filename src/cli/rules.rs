@@ -1,13 +1,13 @@
 //! `rules list` and `rules export`.
 
 use super::Exit;
-use crate::facts::Mode;
+use crate::facts::EnforcementMode;
 use crate::manifest::to_yaml;
-use crate::multus::is_label;
-use crate::pod::Accelerators;
-use crate::report::admission_policies::{Choice, policies};
-use crate::report::isolation_policy::isolation;
-use crate::report::reserved_names_policy::reserved;
+use crate::multus::is_dns_label;
+use crate::pod::AcceleratorNames;
+use crate::report::policies_against_foreign_networks::network_isolation_policies;
+use crate::report::policies_of_rules_in_cel::{PolicyOptions, policies_and_bindings_of_rules};
+use crate::report::policies_on_who_sets_our_labels::policies_on_who_sets_our_labels;
 use crate::rules::{self, RULES, Rule};
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
@@ -50,19 +50,19 @@ struct Export {
     open_namespaces: Vec<String>,
     /// What the exported policies do with errors in network objects: warn (audit) or deny (enforce). Give the same
     /// value as for the server (fabric-admission serve --network-objects)
-    #[arg(long, value_enum, default_value_t = Objects::Audit)]
-    network_objects: Objects,
+    #[arg(long, value_enum, default_value_t = NetworkObjectsArgument::Audit)]
+    network_objects: NetworkObjectsArgument,
     /// Output format
     #[arg(short, long, value_enum, default_value_t = ExportFormat::Yaml)]
     output: ExportFormat,
 }
 
 fn namespace(text: &str) -> Result<String, String> {
-    if is_label(text) { Ok(text.to_owned()) } else { Err("expected the name of a namespace".to_owned()) }
+    if is_dns_label(text) { Ok(text.to_owned()) } else { Err("expected the name of a namespace".to_owned()) }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Objects {
+enum NetworkObjectsArgument {
     Audit,
     Enforce,
 }
@@ -110,7 +110,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
 fn write_exported_policies(arguments: &Export, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let mut chosen: Vec<&Rule> = Vec::new();
     for id in &arguments.rules {
-        match rules::find(id) {
+        match rules::find_rule(id) {
             Some(rule) if rule.cel().is_some() => chosen.push(rule),
             Some(rule) => {
                 let id = rule.id;
@@ -133,16 +133,19 @@ fn write_exported_policies(arguments: &Export, out: &mut dyn Write, err: &mut dy
         chosen = RULES.clone();
     }
     let network_objects = match arguments.network_objects {
-        Objects::Audit => Mode::Audit,
-        Objects::Enforce => Mode::Enforce,
+        NetworkObjectsArgument::Audit => EnforcementMode::Audit,
+        NetworkObjectsArgument::Enforce => EnforcementMode::Enforce,
     };
-    let accelerators = Accelerators::default();
-    let mut objects = policies(&chosen, Choice { accelerators: &accelerators, network_objects });
+    let accelerators = AcceleratorNames::default();
+    let mut objects = policies_and_bindings_of_rules(
+        &chosen,
+        PolicyOptions { accelerators: &accelerators, network_objects },
+    );
     if arguments.namespace_isolation {
-        objects.extend(isolation(&arguments.open_namespaces));
+        objects.extend(network_isolation_policies(&arguments.open_namespaces));
     }
     if !arguments.groups.is_empty() {
-        objects.extend(reserved(&arguments.groups));
+        objects.extend(policies_on_who_sets_our_labels(&arguments.groups));
     }
     match arguments.output {
         ExportFormat::Yaml => {

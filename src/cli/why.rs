@@ -1,10 +1,11 @@
 //! `why`: how the profile of each pod is chosen.
 
-use super::review::{Ignores, Setting, decide};
+use super::review::{Ignores, ReviewOptions, review_document};
 use super::{Exit, input};
+use crate::deadline::RunBudget;
 use crate::report::why::json::{PodEntry, Report};
 use crate::report::why::text::write_result;
-use crate::text::count;
+use crate::text::count_with_noun;
 use clap::ValueEnum;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -12,7 +13,7 @@ use std::io::{self, Write};
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    input: input::Inputs,
+    input: input::InputFlags,
     /// Output format
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
     output: Format,
@@ -32,18 +33,23 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         Err(exit) => return Ok(exit),
     };
     let (namespace, profile) = (prepared.namespace, prepared.profile);
-    let setting = Setting {
+    let setting = ReviewOptions {
         namespace,
         mode: None,
         profile,
         audience: None,
         ignores: Ignores::default(),
         why: true,
+        work: RunBudget::default(),
         estimate: None,
     };
     let mut unread = prepared.unread;
-    let (mut reviews, problems) =
-        decide::decide_all_documents(&prepared.loaded, &setting, &prepared.snapshot, err)?;
+    let (mut reviews, problems) = review_document::review_all_documents_and_report_unread(
+        &prepared.loaded,
+        &setting,
+        &prepared.snapshot,
+        err,
+    )?;
     let mut skipped = problems.skipped;
     unread.extend(problems.unread.into_iter().map(|(unread, _)| unread));
     for review in &mut reviews {
@@ -68,7 +74,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             // A reader of a file does not see stderr.
             let inputs: BTreeSet<&str> = unread.iter().map(|unread| unread.file.as_str()).collect();
             if !inputs.is_empty() {
-                writeln!(out, "\npartial result: {} unreadable", count(inputs.len(), "input"))?;
+                writeln!(out, "\npartial result: {} unreadable", count_with_noun(inputs.len(), "input"))?;
             }
         }
         Format::Json => {

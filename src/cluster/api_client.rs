@@ -1,6 +1,6 @@
 //! The client of the API server.
 
-use crate::tls::provider;
+use crate::tls::crypto_provider;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use rustls::crypto::CryptoProvider;
 use std::path::Path;
@@ -38,7 +38,7 @@ pub enum ClientError {
 impl ClientError {
     /// Whether the caller named no cluster, or a wrong one. Nobody has tried to reach a cluster yet.
     #[must_use]
-    pub fn is_usage(&self) -> bool {
+    pub fn is_wrong_usage(&self) -> bool {
         !matches!(self, Self::Client(_))
     }
 }
@@ -48,12 +48,12 @@ const TOKEN: &str = "/var/run/secrets/kubernetes.io/serviceaccount/token";
 
 /// Whether this process runs in a pod with a service account.
 #[must_use]
-pub fn in_cluster() -> bool {
+pub fn is_in_pod_with_service_account() -> bool {
     std::env::var_os("KUBERNETES_SERVICE_HOST").is_some() && Path::new(TOKEN).exists()
 }
 
 /// A client, and the server that it asks.
-pub struct Cluster {
+pub struct ClientAndAddress {
     /// The client.
     pub client: kube::Client,
     /// URL of the API server, as error messages show it.
@@ -64,8 +64,11 @@ pub struct Cluster {
 ///
 /// # Errors
 /// [`ClientError`] names the file and what is wrong with it.
-pub async fn connect(kubeconfig: Option<&Path>, context: Option<&str>) -> Result<kube::Client, ClientError> {
-    Ok(cluster(kubeconfig, context).await?.client)
+pub async fn create_client(
+    kubeconfig: Option<&Path>,
+    context: Option<&str>,
+) -> Result<kube::Client, ClientError> {
+    Ok(create_client_and_address(kubeconfig, context).await?.client)
 }
 
 /// The URL without credentials and without a slash at its end.
@@ -75,13 +78,16 @@ fn address(url: &http::Uri) -> String {
     format!("{scheme}://{host}{port}{}", url.path().trim_end_matches('/'))
 }
 
-/// As [`connect`], with the server's address.
+/// As [`create_client`], with the server's address.
 ///
 /// # Errors
 /// [`ClientError`] names the file and what is wrong with it.
-pub async fn cluster(kubeconfig: Option<&Path>, context: Option<&str>) -> Result<Cluster, ClientError> {
+pub async fn create_client_and_address(
+    kubeconfig: Option<&Path>,
+    context: Option<&str>,
+) -> Result<ClientAndAddress, ClientError> {
     // kube's connector takes the default provider of the process. An error says that it is set already.
-    let _ = CryptoProvider::clone(&provider()).install_default();
+    let _ = CryptoProvider::clone(&crypto_provider()).install_default();
     let mut config = match kubeconfig {
         None => kube::Config::incluster()?,
         Some(path) => {
@@ -89,7 +95,7 @@ pub async fn cluster(kubeconfig: Option<&Path>, context: Option<&str>) -> Result
             let file = Kubeconfig::read_from(path).map_err(wrong)?;
             if let Some(name) = context.filter(|name| file.contexts.iter().all(|c| c.name != **name)) {
                 let names = file.contexts.iter().map(|c| c.name.as_str());
-                let near = crate::text::nearest(name, names);
+                let near = crate::text::nearest_if_probably_meant(name, names);
                 let hint = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
                 let path = path.display().to_string();
                 return Err(ClientError::Context { path, name: name.to_owned(), hint });
@@ -103,7 +109,7 @@ pub async fn cluster(kubeconfig: Option<&Path>, context: Option<&str>) -> Result
     // Reads have deadlines of their own: a watch may be silent for minutes.
     config.read_timeout = None;
     let address = address(&config.cluster_url);
-    Ok(Cluster { client: kube::Client::try_from(config)?, address })
+    Ok(ClientAndAddress { client: kube::Client::try_from(config)?, address })
 }
 
 #[cfg(test)]

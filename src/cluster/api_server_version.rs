@@ -1,9 +1,9 @@
 //! The version of the API server, compared with what the server supports. The server only reports it: an old API server
 //! gets the same answers.
 
-use super::list_pages::{Failure, get};
+use super::list_watched_kind_into_builder::{ListOrWatchFailure, get};
 use super::missing_prerequisites;
-use super::watch_state::Shared;
+use super::state_shared_by_watches::StateSharedByWatches;
 use crate::kubernetes_version::Version;
 use http_body_util::{BodyExt, Limited};
 use kube::Client;
@@ -32,13 +32,13 @@ impl VersionInfo {
 }
 
 /// Reads the version now and then, until the task is dropped.
-pub(super) async fn check_version_repeatedly(client: Client, shared: Arc<Shared>) {
+pub(super) async fn check_version_repeatedly(client: Client, shared: Arc<StateSharedByWatches>) {
     loop {
         let pause = match read(&client).await {
             Ok(version) => {
                 let problem =
                     version.version().ok().and_then(missing_prerequisites::message_if_version_is_too_old);
-                if shared.sync.set_outdated(problem.clone())
+                if shared.sync.set_unsupported_version_message(problem.clone())
                     && let Some(problem) = problem
                 {
                     tracing::warn!("{problem}");
@@ -52,8 +52,8 @@ pub(super) async fn check_version_repeatedly(client: Client, shared: Arc<Shared>
     }
 }
 
-async fn read(client: &Client) -> Result<VersionInfo, Failure> {
+async fn read(client: &Client) -> Result<VersionInfo, ListOrWatchFailure> {
     let body = Limited::new(get(client, "/version").await?.into_body(), MAX_ANSWER).collect().await;
-    let bytes = body.map_err(|e| Failure::Other(e.to_string()))?.to_bytes();
-    serde_json::from_slice(&bytes).map_err(|e| Failure::Other(e.to_string()))
+    let bytes = body.map_err(|e| ListOrWatchFailure::Other(e.to_string()))?.to_bytes();
+    serde_json::from_slice(&bytes).map_err(|e| ListOrWatchFailure::Other(e.to_string()))
 }

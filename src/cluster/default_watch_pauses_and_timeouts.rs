@@ -1,7 +1,7 @@
 //! Defaults of the flags of watches: the longest pause after a failure, the time limit of a watch, and when known facts
 //! count as stale. `pause_after_failure_or_absence` has the pauses up to the longest.
 
-use super::call_deadline::LIST_OR_WATCH;
+use super::call_deadline_and_failure_text::DEADLINE_OF_LIST_OR_WATCH;
 use super::page_size::PageSize;
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ impl WatchTimings {
         longest_pause: Duration::from_secs(10),
         watch: Duration::from_secs(120),
         stale_after: Duration::from_secs(600),
-        request: LIST_OR_WATCH,
+        request: DEADLINE_OF_LIST_OR_WATCH,
         pages: None,
     };
     /// For a command that reads a cluster once.

@@ -4,7 +4,7 @@
 //! Our own clock decides whether another's lease has run out, from the last change that we saw; clocks of
 //! different nodes are never compared (as in client-go tools/leaderelection/leaderelection.go).
 
-use super::call_deadline::CallFault;
+use super::call_deadline_and_failure_text::CallFault;
 use k8s_openapi::api::coordination::v1::{Lease as Object, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use k8s_openapi::jiff::Timestamp;
@@ -100,7 +100,7 @@ impl Lease {
                 self.seen = None;
                 Ok(true)
             }
-            Err(fault) if fault.code() == Some(409) => Ok(false),
+            Err(fault) if fault.http_status() == Some(409) => Ok(false),
             Err(fault) => Err(fault),
         }
     }

@@ -1,12 +1,14 @@
 //! One list of any kind, watched or not. A caller gets each page, and nothing is kept. The requests are small for the API server's flow control: the
 //! pages are about a megabyte, whatever the size of objects.
 
-use super::call_deadline::{LIST_OR_WATCH, late, reason};
-use super::list_pages::{Failure, JSON, get_as};
-use super::lossy_utf8::text;
+use super::call_deadline_and_failure_text::{
+    DEADLINE_OF_LIST_OR_WATCH, no_response_message, text_of_failed_call,
+};
+use super::json_of_watch_events_and_pages::Page;
+use super::list_watched_kind_into_builder::{JSON, ListOrWatchFailure, get_in_form};
+use super::lossy_utf8::text_with_replaced_bytes;
 use super::page_size::PageSize;
-use super::pause_after_failure_or_absence::PAGE_RETRY;
-use super::watch_lines::Page;
+use super::pause_after_failure_or_absence::FIRST_PAUSE_OF_LISTED_PAGE;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Client;
 use serde_json::value::RawValue;
@@ -40,7 +42,7 @@ pub struct Listing {
 
 /// What happens while a list is read.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum ListEvent<'a> {
     /// A page: its objects, and how many are behind it, where the API server knows that.
     Page(&'a [&'a RawValue], Option<u64>),
     /// The list begins again: everything of it so far counts for nothing.
@@ -67,10 +69,10 @@ pub enum ListError {
 ///
 /// # Errors
 /// [`ListError`]; pages before it have been shown.
-pub async fn read(
+pub async fn read_list_page_by_page(
     client: &Client,
     listing: &Listing,
-    on: &mut dyn FnMut(Event<'_>),
+    on: &mut dyn FnMut(ListEvent<'_>),
 ) -> Result<(), ListError> {
     let mut restarts = 0;
     let mut limit = listing.size.most.min(PageSize::FIRST);
@@ -79,30 +81,31 @@ pub async fn read(
         loop {
             let accept = if listing.metadata_only { METADATA } else { JSON };
             let what = (listing.path.as_str(), listing.query.as_str(), accept, listing.deadline);
-            let bytes = match request_page_until_it_fits(client, what, next.as_deref(), &mut limit, on).await
-            {
+            let bytes = match request_page_with_retries(client, what, next.as_deref(), &mut limit, on).await {
                 Ok(bytes) => bytes,
-                Err(Failure::Gone) if restarts < MAX_RESTARTS => {
+                Err(ListOrWatchFailure::Gone) if restarts < MAX_RESTARTS => {
                     restarts += 1;
-                    on(Event::Restarted);
+                    on(ListEvent::Restarted);
                     continue 'list;
                 }
-                Err(Failure::Gone) => {
+                Err(ListOrWatchFailure::Gone) => {
                     return Err(ListError::Failed(format!(
                         "410: the list expired before its last page, {} times",
                         MAX_RESTARTS + 1
                     )));
                 }
-                Err(Failure::Absent) => return Err(ListError::Absent),
-                Err(Failure::Forbidden(why)) => return Err(ListError::Forbidden(why)),
-                Err(Failure::Other(why) | Failure::Busy(_, why)) => return Err(ListError::Failed(why)),
+                Err(ListOrWatchFailure::Absent) => return Err(ListError::Absent),
+                Err(ListOrWatchFailure::Forbidden(why)) => return Err(ListError::Forbidden(why)),
+                Err(ListOrWatchFailure::Other(why) | ListOrWatchFailure::Busy(_, why)) => {
+                    return Err(ListError::Failed(why));
+                }
             };
-            let text = text(&bytes);
+            let text = text_with_replaced_bytes(&bytes);
             let page: Page<'_> = serde_json::from_str(&text)
                 .map_err(|error| ListError::Failed(format!("the list could not be parsed: {error}")))?;
             let items = page.items.unwrap_or_default();
             limit = listing.size.next(bytes.len(), items.len()).unwrap_or(limit);
-            on(Event::Page(&items, page.metadata.remaining_item_count));
+            on(ListEvent::Page(&items, page.metadata.remaining_item_count));
             next = page.metadata.next.filter(|token| !token.is_empty());
             if next.is_none() {
                 return Ok(());
@@ -112,40 +115,44 @@ pub async fn read(
 }
 
 /// The usual deadline of one request.
-pub const DEADLINE: Duration = LIST_OR_WATCH;
+pub const DEADLINE: Duration = DEADLINE_OF_LIST_OR_WATCH;
 
 /// One object as JSON.
 ///
 /// # Errors
 /// [`ListError`].
-pub async fn object(client: &Client, path: &str, deadline: Duration) -> Result<Vec<u8>, ListError> {
-    match document(client, path, JSON, deadline).await {
+pub async fn read_object_as_bytes(
+    client: &Client,
+    path: &str,
+    deadline: Duration,
+) -> Result<Vec<u8>, ListError> {
+    match get_path_with_retries(client, path, JSON, deadline).await {
         Ok(bytes) => Ok(bytes),
-        Err(Failure::Absent) => Err(ListError::Absent),
-        Err(Failure::Forbidden(why)) => Err(ListError::Forbidden(why)),
-        Err(Failure::Gone) => Err(ListError::Failed("410".to_owned())),
-        Err(Failure::Other(why) | Failure::Busy(_, why)) => Err(ListError::Failed(why)),
+        Err(ListOrWatchFailure::Absent) => Err(ListError::Absent),
+        Err(ListOrWatchFailure::Forbidden(why)) => Err(ListError::Forbidden(why)),
+        Err(ListOrWatchFailure::Gone) => Err(ListError::Failed("410".to_owned())),
+        Err(ListOrWatchFailure::Other(why) | ListOrWatchFailure::Busy(_, why)) => Err(ListError::Failed(why)),
     }
 }
 
 /// What a path answers, asked for as often as it takes.
-pub(super) async fn document(
+pub(super) async fn get_path_with_retries(
     client: &Client,
     path: &str,
     accept: &'static str,
     deadline: Duration,
-) -> Result<Vec<u8>, Failure> {
-    request_page_until_it_fits(client, (path, "", accept, deadline), None, &mut 0, &mut |_| {}).await
+) -> Result<Vec<u8>, ListOrWatchFailure> {
+    request_page_with_retries(client, (path, "", accept, deadline), None, &mut 0, &mut |_| {}).await
 }
 
 /// One page, asked for as often as it takes. `limit` is halved where a page is too large; 0 asks for no limit.
-async fn request_page_until_it_fits(
+async fn request_page_with_retries(
     client: &Client,
     (path, query, accept, deadline): (&str, &str, &'static str, Duration),
     token: Option<&str>,
     limit: &mut usize,
-    on: &mut dyn FnMut(Event<'_>),
-) -> Result<Vec<u8>, Failure> {
+    on: &mut dyn FnMut(ListEvent<'_>),
+) -> Result<Vec<u8>, ListOrWatchFailure> {
     let (mut failed, mut busy) = (0_u32, 0_usize);
     loop {
         let mut path = path.to_owned();
@@ -161,32 +168,32 @@ async fn request_page_until_it_fits(
             path.extend(form_urlencoded::byte_serialize(token.as_bytes()));
         }
         let attempt = tokio::time::timeout(deadline, attempt(client, &path, accept, deadline)).await;
-        let late = || Failure::Other(late(deadline));
+        let late = || ListOrWatchFailure::Other(no_response_message(deadline));
         let failure = match attempt.unwrap_or_else(|_| Err(late())) {
             Ok(Some(bytes)) => return Ok(bytes),
             Ok(None) if *limit > 1 => {
                 *limit = (*limit / 4).max(1);
                 continue;
             }
-            Ok(None) => Failure::Other(format!("an object is larger than {} MiB", MAX_PAGE >> 20)),
+            Ok(None) => ListOrWatchFailure::Other(format!("an object is larger than {} MiB", MAX_PAGE >> 20)),
             Err(failure) => failure,
         };
         match failure {
-            Failure::Busy(seconds, why) => {
+            ListOrWatchFailure::Busy(seconds, why) => {
                 busy += 1;
                 if busy > MAX_BUSY {
-                    return Err(Failure::Other(why));
+                    return Err(ListOrWatchFailure::Other(why));
                 }
                 let pause = Duration::from_secs(seconds);
-                on(Event::Waiting(pause));
+                on(ListEvent::Waiting(pause));
                 tokio::time::sleep(pause).await;
             }
-            Failure::Other(why) => {
+            ListOrWatchFailure::Other(why) => {
                 failed += 1;
                 if failed > MAX_RETRIES {
-                    return Err(Failure::Other(why));
+                    return Err(ListOrWatchFailure::Other(why));
                 }
-                tokio::time::sleep(PAGE_RETRY.saturating_mul(failed)).await;
+                tokio::time::sleep(FIRST_PAUSE_OF_LISTED_PAGE.saturating_mul(failed)).await;
             }
             other => return Err(other),
         }
@@ -199,11 +206,14 @@ async fn attempt(
     path: &str,
     accept: &'static str,
     deadline: Duration,
-) -> Result<Option<Vec<u8>>, Failure> {
-    let response = get_as(client, path, accept, deadline).await?;
+) -> Result<Option<Vec<u8>>, ListOrWatchFailure> {
+    let response = get_in_form(client, path, accept, deadline).await?;
     match Limited::new(response.into_body(), MAX_PAGE).collect().await {
         Err(error) if error.is::<LengthLimitError>() => Ok(None),
-        Err(error) => Err(Failure::Other(format!("the response was interrupted: {}", reason(&*error)))),
+        Err(error) => Err(ListOrWatchFailure::Other(format!(
+            "the response was interrupted: {}",
+            text_of_failed_call(&*error)
+        ))),
         Ok(body) => Ok(Some(body.to_bytes().to_vec())),
     }
 }

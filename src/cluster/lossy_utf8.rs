@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// The text of an answer or of a line. Bytes that are not UTF-8 are replaced: the API server keeps `fieldsV1` of managed
 /// fields and `opaque.parameters` of claims as their author sent them, so a tenant can put such bytes into a list of all
 /// tenants. They stand inside strings, since the API server has checked the syntax.
-pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
+pub(super) fn text_with_replaced_bytes(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => {

@@ -2,12 +2,12 @@
 //! them.
 
 use super::Phase;
-use super::watched_kinds::Watched;
-use crate::facts::Kind;
+use super::watched_kinds::WatchedKind;
+use crate::facts::FactKind;
 use crate::kubernetes_version::{OLDEST, Version};
 
 /// The CRD of FabricProfile is missing.
-pub const CRD: &str = "the CRD fabricprofiles.fabric-admission.dev is not installed, so the server uses only profiles from files; \
+pub const MISSING_CRD_MESSAGE: &str = "the CRD fabricprofiles.fabric-admission.dev is not installed, so the server uses only profiles from files; \
     install the CRD with kubectl apply --server-side -f deploy/crds/fabricprofiles.yaml, or set crds.enabled: true in the chart";
 
 /// The right to read objects of a resource is missing.
@@ -21,15 +21,15 @@ pub fn missing_right_message(resource: &str) -> String {
 
 /// The version of the API server is too old.
 #[must_use]
-pub fn version(found: &str) -> String {
+pub fn unsupported_version_message(found: &str) -> String {
     format!("Kubernetes {found} is not supported; upgrade the cluster to Kubernetes {OLDEST} or newer")
 }
 
 /// The sentence for the state of a kind, if something is missing. Other CRDs belong to operators that a cluster may not
 /// have.
-pub(super) fn missing_kind_message(kind: &Watched, phase: Phase) -> Option<String> {
+pub(super) fn missing_kind_message(kind: &WatchedKind, phase: Phase) -> Option<String> {
     match phase {
-        Phase::Absent if kind.kind == Kind::FabricProfile => Some(CRD.to_owned()),
+        Phase::Absent if kind.kind == FactKind::FabricProfile => Some(MISSING_CRD_MESSAGE.to_owned()),
         Phase::Forbidden if kind.group.is_empty() => Some(missing_right_message(kind.plural)),
         Phase::Forbidden => Some(missing_right_message(&format!("{}.{}", kind.plural, kind.group))),
         _ => None,
@@ -38,5 +38,5 @@ pub(super) fn missing_kind_message(kind: &Watched, phase: Phase) -> Option<Strin
 
 /// The sentence for the version of the API server, if it is too old.
 pub(super) fn message_if_version_is_too_old(found: Version) -> Option<String> {
-    (!found.is_supported()).then(|| version(&found.to_string()))
+    (!found.is_supported()).then(|| unsupported_version_message(&found.to_string()))
 }

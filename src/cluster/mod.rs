@@ -10,51 +10,51 @@
 //! here is on the path of a request. Without the API server the last Snapshot stays in use.
 
 pub mod api_client;
+pub mod api_discovery_of_served_kinds;
 mod api_server_version;
-mod call_deadline;
-pub mod certificate_objects;
+mod call_deadline_and_failure_text;
 pub mod create_pod_as_dry_run;
 mod default_watch_pauses_and_timeouts;
+mod json_of_watch_events_and_pages;
 mod leader_lease;
 pub mod list_any_kind;
-mod list_pages;
+mod list_watched_kind_into_builder;
 mod lossy_utf8;
+mod metrics_of_watches_and_statuses;
 pub mod missing_prerequisites;
 mod packed_names_of_listed_objects;
 mod page_size;
 mod pause_after_failure_or_absence;
 mod publish_snapshots;
-pub mod read_any_object;
-mod read_watched_kinds;
-mod watch_lines;
-mod watch_metrics;
+mod read_cluster_once_for_commands;
+pub mod reads_for_installation_check;
+pub mod secret_and_webhook_configurations;
+mod state_shared_by_watches;
+mod sync_state_of_watched_kinds;
 mod watch_one_kind;
-mod watch_state;
 pub mod watched_kinds;
-mod when_is_kind_synced_or_silent;
-pub mod which_kinds_are_served_for_commands;
 pub mod write_profile_status;
 
-pub use call_deadline::CallFault;
+pub use call_deadline_and_failure_text::CallFault;
 pub use default_watch_pauses_and_timeouts::WatchTimings;
+pub use metrics_of_watches_and_statuses::Metrics;
 pub use page_size::PageSize;
-pub use read_watched_kinds::{
-    OnceError, Seen, pod, read_all_despite_failures, read_all_or_fail, read_wanted_kinds,
+pub use read_cluster_once_for_commands::{
+    ClusterRead, UnreadKind, read_all_despite_failures, read_all_or_fail, read_pod_as_json, read_wanted_kinds,
 };
-pub use watch_metrics::Metrics;
-pub use when_is_kind_synced_or_silent::{Phase, Phases};
+pub use sync_state_of_watched_kinds::{Phase, SyncStateOfKinds};
 
 use crate::snapshot::{Builder, Snapshot};
+use state_shared_by_watches::StateSharedByWatches;
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
-use watch_state::Shared;
 
 /// The watches of a cluster, as futures that never end by themselves. After a panic the caller starts the future again,
 /// and it lists its kind again. Cheap to clone.
 #[derive(Clone)]
 pub struct Watches {
     client: kube::Client,
-    shared: Arc<Shared>,
+    shared: Arc<StateSharedByWatches>,
 }
 
 impl Watches {
@@ -64,16 +64,17 @@ impl Watches {
         client: kube::Client,
         builder: Builder,
         timings: WatchTimings,
-        sync: Phases,
+        sync: SyncStateOfKinds,
         metrics: Arc<Metrics>,
     ) -> Self {
         let changed = Notify::new();
-        let shared = Arc::new(Shared { builder: Mutex::new(builder), changed, sync, metrics, timings });
+        let shared =
+            Arc::new(StateSharedByWatches { builder: Mutex::new(builder), changed, sync, metrics, timings });
         Self { client, shared }
     }
 
     /// Lists and watches a kind.
-    pub async fn list_and_watch_kind(self, kind: &'static watched_kinds::Watched) {
+    pub async fn list_and_watch_kind(self, kind: &'static watched_kinds::WatchedKind) {
         watch_one_kind::list_and_watch(kind, self.client, self.shared).await;
     }
 

@@ -3,14 +3,14 @@
 
 /// Namespaces and names, in any order.
 #[derive(Debug, Default)]
-pub(super) struct Listed {
+pub(super) struct PackedNames {
     /// `namespace/name`, one after the other. Neither holds a slash.
     text: String,
     /// Where each begins.
     starts: Vec<u32>,
 }
 
-impl Listed {
+impl PackedNames {
     /// Notes an object; the namespace of a cluster-scoped one is empty.
     pub(super) fn add(&mut self, namespace: &str, name: &str) {
         // Past 4 GiB of names, which no etcd holds.
@@ -27,7 +27,7 @@ impl Listed {
     }
 
     /// Answers whether the list has an object, by namespace and name.
-    pub(super) fn into_kept(mut self) -> impl Fn(&str, &str) -> bool {
+    pub(super) fn into_membership_test(mut self) -> impl Fn(&str, &str) -> bool {
         let text = &self.text;
         self.starts.sort_unstable_by(|a, b| line(text, *a).cmp(line(text, *b)));
         move |namespace, name| self.has(namespace, name)
@@ -50,12 +50,12 @@ mod tests {
 
     #[test]
     fn has_what_was_added() {
-        let mut listed = Listed::default();
+        let mut listed = PackedNames::default();
         for (namespace, name) in [("b", "x"), ("", "node-2"), ("a", "y"), ("", "node-10"), ("a", "y")] {
             listed.add(namespace, name);
         }
         assert_eq!(listed.len(), 5);
-        let kept = listed.into_kept();
+        let kept = listed.into_membership_test();
         for (namespace, name) in [("b", "x"), ("a", "y"), ("", "node-2"), ("", "node-10")] {
             assert!(kept(namespace, name), "{namespace}/{name}");
         }

@@ -1,7 +1,7 @@
 //! Hands Snapshots to the server: after a change, at most ten times a second, and none before everything is known. In a
 //! large cluster it rests longer: each change, also of a tenant's object, costs a fold of all facts.
 
-use super::watch_state::Shared;
+use super::state_shared_by_watches::StateSharedByWatches;
 use crate::snapshot::Snapshot;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,16 +18,16 @@ const LONGEST: Duration = Duration::from_millis(800);
 const LOOK: Duration = Duration::from_secs(1);
 
 pub(super) async fn publish_when_facts_change(
-    shared: Arc<Shared>,
+    shared: Arc<StateSharedByWatches>,
     publish: impl Fn(Snapshot) + Send + std::marker::Sync,
 ) {
     // Changes that an earlier run of this task was about to hand over.
     shared.changed.notify_one();
     loop {
         let changed = tokio::time::timeout(LOOK, shared.changed.notified()).await.is_ok();
-        let silent = shared.sync.silent(shared.timings.stale_after);
+        let silent = shared.sync.kinds_without_contact_for(shared.timings.stale_after);
         let aged = shared.with_builder_unpublished(|builder| builder.set_stale(silent));
-        if !shared.sync.settled() || !(changed || aged) {
+        if !shared.sync.has_every_kind_settled() || !(changed || aged) {
             continue;
         }
         let making = Arc::clone(&shared);
@@ -39,10 +39,10 @@ pub(super) async fn publish_when_facts_change(
         };
         let took = match tokio::task::spawn_blocking(build).await {
             Ok((snapshot, took)) => {
-                shared.metrics.watch_ignored(snapshot.ignored_objects_by_kind());
+                shared.metrics.replace_ignored_object_counts(snapshot.ignored_objects_by_kind());
                 publish(snapshot);
                 shared.sync.mark_published();
-                shared.metrics.snapshot_published();
+                shared.metrics.count_published_snapshot();
                 took
             }
             Err(error) => match error.try_into_panic() {
@@ -62,7 +62,7 @@ fn pause_after_build(took: Duration) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Metrics, Phases, WatchTimings};
+    use super::super::{Metrics, SyncStateOfKinds, WatchTimings};
     use super::*;
     use crate::snapshot::Builder;
     use std::sync::Mutex;
@@ -75,10 +75,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_second_run_hands_over_what_the_first_one_lost() {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(StateSharedByWatches {
             builder: Mutex::new(Builder::default()),
             changed: tokio::sync::Notify::new(),
-            sync: Phases::default(),
+            sync: SyncStateOfKinds::default(),
             metrics: Arc::new(Metrics::default()),
             timings: WatchTimings::default(),
         });

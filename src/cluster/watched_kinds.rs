@@ -1,12 +1,12 @@
 //! The kinds that are watched.
 
-use crate::facts::Kind;
+use crate::facts::FactKind;
 
 /// A kind as the API server serves it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Watched {
+pub struct WatchedKind {
     /// Its kind of fact.
-    pub kind: Kind,
+    pub kind: FactKind,
     /// API group; empty for the core group.
     pub group: &'static str,
     /// Version.
@@ -15,8 +15,13 @@ pub struct Watched {
     pub plural: &'static str,
 }
 
-const fn watched(kind: Kind, group: &'static str, version: &'static str, plural: &'static str) -> Watched {
-    Watched { kind, group, version, plural }
+const fn watched(
+    kind: FactKind,
+    group: &'static str,
+    version: &'static str,
+    plural: &'static str,
+) -> WatchedKind {
+    WatchedKind { kind, group, version, plural }
 }
 
 const SRIOV: &str = "sriovnetwork.openshift.io";
@@ -26,36 +31,36 @@ const DRA: &str = "resource.k8s.io";
 
 /// Every kind that is watched, cluster-wide. ConfigMaps are not: the server would receive all of the cluster's for the few
 /// that configure a device plugin.
-pub static WATCHED: &[Watched] = &[
-    watched(Kind::FabricProfile, "fabric-admission.dev", "v1alpha1", "fabricprofiles"),
-    watched(Kind::Namespace, "", "v1", "namespaces"),
-    watched(Kind::Node, "", "v1", "nodes"),
-    watched(Kind::NetworkAttachmentDefinition, "k8s.cni.cncf.io", "v1", "network-attachment-definitions"),
-    watched(Kind::SriovNetwork, SRIOV, "v1", "sriovnetworks"),
-    watched(Kind::SriovIbNetwork, SRIOV, "v1", "sriovibnetworks"),
-    watched(Kind::OvsNetwork, SRIOV, "v1", "ovsnetworks"),
-    watched(Kind::NodePolicy, SRIOV, "v1", "sriovnetworknodepolicies"),
-    watched(Kind::NodeState, SRIOV, "v1", "sriovnetworknodestates"),
-    watched(Kind::PoolConfig, SRIOV, "v1", "sriovnetworkpoolconfigs"),
-    watched(Kind::OperatorConfig, SRIOV, "v1", "sriovoperatorconfigs"),
-    watched(Kind::MacvlanNetwork, NVIDIA, "v1alpha1", "macvlannetworks"),
-    watched(Kind::IpoibNetwork, NVIDIA, "v1alpha1", "ipoibnetworks"),
-    watched(Kind::HostDeviceNetwork, NVIDIA, "v1alpha1", "hostdevicenetworks"),
-    watched(Kind::NicClusterPolicy, NVIDIA, "v1alpha1", "nicclusterpolicies"),
-    watched(Kind::NicNodePolicy, NVIDIA, "v1alpha1", "nicnodepolicies"),
-    watched(Kind::IpPool, NV_IPAM, "v1alpha1", "ippools"),
-    watched(Kind::CidrPool, NV_IPAM, "v1alpha1", "cidrpools"),
-    watched(Kind::DeviceClass, DRA, "v1", "deviceclasses"),
-    watched(Kind::ComputeDomain, "resource.nvidia.com", "v1beta1", "computedomains"),
-    watched(Kind::ResourceClaim, DRA, "v1", "resourceclaims"),
-    watched(Kind::ResourceClaimTemplate, DRA, "v1", "resourceclaimtemplates"),
-    watched(Kind::ResourceSlice, DRA, "v1", "resourceslices"),
+pub static WATCHED: &[WatchedKind] = &[
+    watched(FactKind::FabricProfile, "fabric-admission.dev", "v1alpha1", "fabricprofiles"),
+    watched(FactKind::Namespace, "", "v1", "namespaces"),
+    watched(FactKind::Node, "", "v1", "nodes"),
+    watched(FactKind::NetworkAttachmentDefinition, "k8s.cni.cncf.io", "v1", "network-attachment-definitions"),
+    watched(FactKind::SriovNetwork, SRIOV, "v1", "sriovnetworks"),
+    watched(FactKind::SriovIbNetwork, SRIOV, "v1", "sriovibnetworks"),
+    watched(FactKind::OvsNetwork, SRIOV, "v1", "ovsnetworks"),
+    watched(FactKind::NodePolicy, SRIOV, "v1", "sriovnetworknodepolicies"),
+    watched(FactKind::NodeState, SRIOV, "v1", "sriovnetworknodestates"),
+    watched(FactKind::PoolConfig, SRIOV, "v1", "sriovnetworkpoolconfigs"),
+    watched(FactKind::OperatorConfig, SRIOV, "v1", "sriovoperatorconfigs"),
+    watched(FactKind::MacvlanNetwork, NVIDIA, "v1alpha1", "macvlannetworks"),
+    watched(FactKind::IpoibNetwork, NVIDIA, "v1alpha1", "ipoibnetworks"),
+    watched(FactKind::HostDeviceNetwork, NVIDIA, "v1alpha1", "hostdevicenetworks"),
+    watched(FactKind::NicClusterPolicy, NVIDIA, "v1alpha1", "nicclusterpolicies"),
+    watched(FactKind::NicNodePolicy, NVIDIA, "v1alpha1", "nicnodepolicies"),
+    watched(FactKind::IpPool, NV_IPAM, "v1alpha1", "ippools"),
+    watched(FactKind::CidrPool, NV_IPAM, "v1alpha1", "cidrpools"),
+    watched(FactKind::DeviceClass, DRA, "v1", "deviceclasses"),
+    watched(FactKind::ComputeDomain, "resource.nvidia.com", "v1beta1", "computedomains"),
+    watched(FactKind::ResourceClaim, DRA, "v1", "resourceclaims"),
+    watched(FactKind::ResourceClaimTemplate, DRA, "v1", "resourceclaimtemplates"),
+    watched(FactKind::ResourceSlice, DRA, "v1", "resourceslices"),
 ];
 
 /// Kinds that decisions cannot do without.
 pub(super) const ESSENTIAL: [&str; 3] = ["FabricProfile", "Namespace", "Node"];
 
-impl Watched {
+impl WatchedKind {
     /// `apiVersion` of its objects.
     #[must_use]
     pub fn api_version(&self) -> String {

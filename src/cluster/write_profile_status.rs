@@ -2,9 +2,9 @@
 //! path of a request.
 
 use super::Metrics;
-use super::call_deadline::CallFault;
+use super::call_deadline_and_failure_text::CallFault;
+use super::json_of_watch_events_and_pages::{ListMeta, Page};
 use super::leader_lease::Lease;
-use super::watch_lines::{ListMeta, Page};
 use crate::profile::FabricProfileStatus;
 use crate::resolve::profile_status::{ProfileUse, Statuses};
 use crate::snapshot::Snapshot;
@@ -29,7 +29,7 @@ const PATH: &str = "/apis/fabric-admission.dev/v1alpha1/fabricprofiles";
 
 /// Writes statuses until `stop`, while `identity` holds the Lease in `namespace`. `snapshot` returns the Snapshot that
 /// decisions use, or `None` before the first complete one. At the end a held Lease is given up.
-pub async fn run(
+pub async fn write_statuses_while_leader(
     client: kube::Client,
     namespace: String,
     identity: String,
@@ -57,7 +57,7 @@ pub async fn run(
     tokio::select! { () = stop => {}, () = work => {} }
     let released = writer.lease.release().await;
     writer.log_error_once("release", released);
-    writer.metrics.status_leader(false);
+    writer.metrics.set_status_leader(false);
 }
 
 struct Writer {
@@ -107,7 +107,7 @@ struct Meta {
 }
 
 /// Current and wanted status of an object.
-struct Wanted {
+struct CurrentAndWantedStatus {
     name: String,
     has: Option<FabricProfileStatus>,
     wants: FabricProfileStatus,
@@ -123,8 +123,8 @@ impl Writer {
                 Some(value)
             }
             Err(fault) => {
-                self.metrics.status_failed(what);
-                let text = crate::text::printable(&fault.to_string(), 300);
+                self.metrics.count_failed_status_call(what);
+                let text = crate::text::escaped_and_cut(&fault.to_string(), 300);
                 if self.reported.get(what) != Some(&text) {
                     tracing::warn!(what, error = %text, "updating the status of FabricProfiles failed");
                     self.reported.insert(what, text);
@@ -138,16 +138,20 @@ impl Writer {
         if !self.acquire_lease_or_forget_statuses().await || self.last.is_enough_for(&snapshot) {
             return;
         }
-        let listed = self.list().await;
+        let listed = self.list_pages_of_profiles().await;
         let Some(pages) = self.log_error_once("list", listed) else { return };
         let view = Arc::clone(&snapshot);
         // Hundreds of profiles over thousands of namespaces take milliseconds, which would hold up requests.
-        let Ok(all) = tokio::task::spawn_blocking(move || wanted(&pages, &view)).await else { return };
+        let Ok(all) = tokio::task::spawn_blocking(move || wanted_status_of_each_object(&pages, &view)).await
+        else {
+            return;
+        };
         let others: BTreeSet<String> =
             all.iter().filter(|w| w.standing == ProfileUse::Other).map(|w| w.name.clone()).collect();
         let known = std::mem::replace(&mut self.last.others, others);
         self.last.again = self.last.others.iter().any(|name| !known.contains(name));
-        self.metrics.profile_problems(all.iter().map(|w| (w.name.as_str(), w.wants.problems.len())));
+        self.metrics
+            .replace_profile_problem_counts(all.iter().map(|w| (w.name.as_str(), w.wants.problems.len())));
         self.written.retain(|name, _| all.iter().any(|w| w.name == *name));
         for wanted in all {
             let early = wanted.standing == ProfileUse::Other && !known.contains(&wanted.name);
@@ -158,9 +162,9 @@ impl Writer {
             if !self.acquire_lease_or_forget_statuses().await {
                 return;
             }
-            let patched = self.patch(&wanted).await;
+            let patched = self.patch_status_of_object(&wanted).await;
             if let Some(has) = self.log_error_once("patch", patched) {
-                self.metrics.status_written();
+                self.metrics.count_status_write();
                 self.written.insert(wanted.name, (wanted.wants, has));
             } else {
                 self.last.again = true;
@@ -174,23 +178,23 @@ impl Writer {
     async fn acquire_lease_or_forget_statuses(&mut self) -> bool {
         let held = self.lease.acquire_or_renew().await;
         let leads = self.log_error_once("lease", held).unwrap_or(false);
-        self.metrics.status_leader(leads);
+        self.metrics.set_status_leader(leads);
         if !leads {
             // Another replica writes meanwhile.
-            self.metrics.profile_problems(std::iter::empty());
+            self.metrics.replace_profile_problem_counts(std::iter::empty());
             self.last = Last::default();
             self.written.clear();
         }
         leads
     }
 
-    fn is_written(&self, wanted: &Wanted) -> bool {
+    fn is_written(&self, wanted: &CurrentAndWantedStatus) -> bool {
         let before = self.written.get(&wanted.name);
         wanted.has.as_ref() == Some(&wanted.wants)
             || before.is_some_and(|(wrote, had)| *wrote == wanted.wants && *had == wanted.has)
     }
 
-    async fn list(&self) -> Result<Vec<String>, CallFault> {
+    async fn list_pages_of_profiles(&self) -> Result<Vec<String>, CallFault> {
         let mut pages = Vec::new();
         let mut params = ListParams::default().limit(LIMIT);
         loop {
@@ -206,7 +210,10 @@ impl Writer {
     }
 
     /// Writes a status. Returns the status that the object has then.
-    async fn patch(&self, wanted: &Wanted) -> Result<Option<FabricProfileStatus>, CallFault> {
+    async fn patch_status_of_object(
+        &self,
+        wanted: &CurrentAndWantedStatus,
+    ) -> Result<Option<FabricProfileStatus>, CallFault> {
         let FabricProfileStatus {
             observed_generation,
             transport,
@@ -234,7 +241,7 @@ impl Writer {
         match CallFault::await_with_deadline(self.client.request::<Shape>(request)).await {
             Ok(shape) => Ok(shape.status),
             // The object was deleted meanwhile.
-            Err(fault) if fault.code() == Some(404) => Ok(None),
+            Err(fault) if fault.http_status() == Some(404) => Ok(None),
             Err(fault) => Err(fault),
         }
     }
@@ -242,7 +249,7 @@ impl Writer {
 
 /// Current and wanted statuses of the objects of a list. Objects without a name or with another shape of status are
 /// skipped.
-fn wanted(pages: &[String], snapshot: &Snapshot) -> Vec<Wanted> {
+fn wanted_status_of_each_object(pages: &[String], snapshot: &Snapshot) -> Vec<CurrentAndWantedStatus> {
     let statuses = Statuses::index_namespaces_for_statuses(snapshot);
     let items = pages.iter().filter_map(|page| serde_json::from_str::<Page<'_>>(page).ok()?.items).flatten();
     items
@@ -250,7 +257,7 @@ fn wanted(pages: &[String], snapshot: &Snapshot) -> Vec<Wanted> {
             let shape: Shape = serde_json::from_str(object.get()).ok()?;
             let (mut wants, standing) = statuses.of_object(object.get());
             wants.observed_generation = shape.metadata.generation;
-            Some(Wanted { name: shape.metadata.name, has: shape.status, wants, standing })
+            Some(CurrentAndWantedStatus { name: shape.metadata.name, has: shape.status, wants, standing })
         })
         .collect()
 }
@@ -264,7 +271,7 @@ mod tests {
         let page = r#"{"metadata":{},"items":[
             {"metadata":{"name":"p","generation":3},"spec":{"base":"none"},"status":{"observedGeneration":2}},
             {"metadata":{}}]}"#;
-        let all = wanted(&[page.to_owned()], &Snapshot::default());
+        let all = wanted_status_of_each_object(&[page.to_owned()], &Snapshot::default());
         assert_eq!((all.len(), all[0].name.as_str(), all[0].standing), (1, "p", ProfileUse::Unusable));
         assert_eq!(all[0].has.as_ref().unwrap().observed_generation, Some(2));
         // Objects of a list have no kind of their own, but those of custom resources do; what is said is a status.

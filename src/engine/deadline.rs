@@ -24,12 +24,54 @@ const MAX_LOOKS_OF_BRIEF_DECISION: usize = 1 << 13;
 /// Each takes about 0.7 microseconds. Eight containers with thirty variables are 368.
 const MAX_VALUES_OF_BRIEF_DECISION: usize = 2_048;
 
+/// What a value of a profile takes, in units of the work of a run.
+pub const WORK_OF_VALUE: usize = 7;
+
 /// Text of known ConfigMaps that one decision reads (bytes): the templates of a workload may all name the same ones.
 const MAX_CONFIG_MAP_TEXT_BYTES: usize = 1 << 20;
+
+/// The work of all decisions in one run of a command (units of about 0.1 microseconds). Files name few objects many times
+/// with YAML aliases, or compare each with each, so limits of single decisions do not bound a run. Without a clock, equal
+/// inputs have equal results.
+#[derive(Debug)]
+pub struct RunBudget(AtomicUsize);
+
+impl RunBudget {
+    /// What every run may take: two seconds.
+    const BASE: usize = 20_000_000;
+    /// What a run may take beside that for each byte of its inputs, which is ten times what real pods take.
+    const PER_BYTE: usize = 20;
+
+    /// Adds to the budget what inputs of this length may take (bytes).
+    pub fn add_input(&self, length: usize) {
+        let more = length.saturating_mul(Self::PER_BYTE);
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            (left > 0).then(|| left.saturating_add(more))
+        });
+    }
+
+    /// Whether it is used up. Then it stays so: a decision in between was cut short.
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 0
+    }
+
+    fn spend(&self, work: usize) {
+        let spend = |left: usize| Some(left.saturating_sub(work));
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend);
+    }
+}
+
+impl Default for RunBudget {
+    fn default() -> Self {
+        Self(AtomicUsize::new(Self::BASE))
+    }
+}
 
 /// The time limit of one decision. A decision that it cut short is incomplete and must not be used.
 pub struct Deadline<'a> {
     over: Option<&'a (dyn Fn() -> bool + Sync)>,
+    run: Option<&'a RunBudget>,
     cut: AtomicBool,
     pairs: AtomicUsize,
     looks: AtomicUsize,
@@ -46,6 +88,7 @@ pub struct Deadline<'a> {
 /// No limit at all.
 pub static NEVER: Deadline<'static> = Deadline {
     over: None,
+    run: None,
     cut: AtomicBool::new(false),
     pairs: AtomicUsize::new(usize::MAX),
     looks: AtomicUsize::new(usize::MAX),
@@ -77,7 +120,20 @@ impl<'a> Deadline<'a> {
         match self.over {
             Some(over) if self.brief => Self::brief_and_ends_when(over),
             Some(over) => Self::ends_when(over),
-            None => Self::without_clock(),
+            None => Self { run: self.run, ..Self::without_clock() },
+        }
+    }
+
+    /// No time limit, but a share in the work of a run.
+    #[must_use]
+    pub fn within_run(run: &'a RunBudget) -> Self {
+        Self { run: Some(run), ..Self::without_clock() }
+    }
+
+    /// Takes work from the budget of the run (units of about 0.1 microseconds).
+    pub fn spend_work_of_run(&self, work: impl FnOnce() -> usize) {
+        if let Some(run) = self.run {
+            run.spend(work());
         }
     }
 
@@ -93,6 +149,7 @@ impl<'a> Deadline<'a> {
     pub const fn without_clock() -> Self {
         Self {
             over: None,
+            run: None,
             cut: AtomicBool::new(false),
             pairs: AtomicUsize::new(MAX_LETTER_PAIRS),
             looks: AtomicUsize::new(MAX_LOOKS),
@@ -114,28 +171,24 @@ impl<'a> Deadline<'a> {
         let wanted = wanted.len();
         names.take_while(move |name| {
             let cost = wanted.saturating_mul(name.len()).max(1);
-            take(&self.pairs, cost)
+            let enough = take(&self.pairs, cost);
+            self.spend_work_of_run(|| if enough { 1 + cost / 64 } else { 0 });
+            enough
         })
     }
 
-    /// Whether one of these fits. Each question counts as `LOOKUP` pairs of letters; `None` where this decision may
-    /// compare no more.
-    pub fn any_fits_within_compare_budget<T>(&self, all: &[T], fits: impl Fn(&T) -> bool) -> Option<bool> {
-        for one in all {
-            if !take(&self.pairs, LETTER_PAIRS_PER_LOOKUP) {
-                return None;
-            }
-            if fits(one) {
-                return Some(true);
-            }
-        }
-        Some(false)
+    /// Whether this decision may ask so many more times whether a profile is for a namespace: each time counts as
+    /// 32 pairs of letters.
+    pub fn take_lookups(&self, lookups: usize) -> bool {
+        take(&self.pairs, lookups.saturating_mul(LETTER_PAIRS_PER_LOOKUP))
     }
 
     /// Whether this decision may read so much text of a known ConfigMap (bytes).
     #[must_use]
     pub fn take_config_map_text(&self, length: usize) -> bool {
-        take(&self.text, length)
+        let enough = take(&self.text, length);
+        self.spend_work_of_run(|| if enough { length / 4 } else { 0 });
+        enough
     }
 
     /// Whether this decision may take so many more looks. If not, what would be looked at counts as fitting the pod.
@@ -152,6 +205,7 @@ impl<'a> Deadline<'a> {
 
     fn take_looks_or_cut_brief_decision(&self, left: &AtomicUsize, looks: usize) -> bool {
         let enough = take(left, looks);
+        self.spend_work_of_run(|| if enough { looks } else { 0 });
         if !enough {
             self.short.store(true, Ordering::Relaxed);
         }
@@ -177,6 +231,7 @@ impl<'a> Deadline<'a> {
     /// Whether this decision may plan and judge so many more values here. If not, it is cut short.
     #[must_use]
     pub fn take_values_or_cut_short(&self, values: usize) -> bool {
+        self.spend_work_of_run(|| values.saturating_mul(WORK_OF_VALUE));
         let enough = !self.brief || take(&self.values, values);
         if !enough {
             self.cut.store(true, Ordering::Relaxed);
@@ -187,6 +242,9 @@ impl<'a> Deadline<'a> {
     /// Whether to stop here. Once it is over it stays over, so that an incomplete decision is known as such at the end.
     #[must_use]
     pub fn is_over(&self) -> bool {
+        if self.run.is_some_and(RunBudget::is_spent) {
+            return true;
+        }
         let Some(over) = self.over else { return false };
         if !self.cut.load(Ordering::Relaxed) && over() {
             self.cut.store(true, Ordering::Relaxed);
@@ -246,13 +304,8 @@ mod tests {
     #[test]
     fn one_decision_asks_so_many_questions_and_reads_so_much() {
         let deadline = Deadline::without_clock();
-        assert_eq!(deadline.any_fits_within_compare_budget(&[1, 2, 3], |n| *n == 2), Some(true));
-        assert_eq!(deadline.any_fits_within_compare_budget(&[1; 1000], |n| *n == 2), Some(false));
-        assert_eq!(
-            deadline.any_fits_within_compare_budget(&[1; MAX_LETTER_PAIRS / LETTER_PAIRS_PER_LOOKUP], |n| *n
-                == 2),
-            None
-        );
+        let all = MAX_LETTER_PAIRS / LETTER_PAIRS_PER_LOOKUP;
+        assert!(deadline.take_lookups(all - 1) && !deadline.take_lookups(2) && deadline.take_lookups(1));
         assert!(deadline.take_looks(MAX_LOOKS) && !deadline.take_looks(1) && NEVER.take_looks(MAX_LOOKS * 2));
         assert!(
             deadline.take_config_map_text(MAX_CONFIG_MAP_TEXT_BYTES)

@@ -3,7 +3,7 @@
 use super::input_error::InputError;
 use super::json_pointer::Found;
 use super::source_positions::{Position, Positions};
-use super::{embedded_place, json_pointer};
+use super::{json_pointer, position_inside_string_value};
 use serde_json::value::RawValue;
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct Document {
     /// Byte range of the document in its file, without the separator line: for verbatim re-emission.
     pub text: Range<usize>,
     /// Keys given twice, in the order of their mappings; the last one wins, as in kubectl.
-    pub warnings: Vec<Duplicate>,
+    pub warnings: Vec<DuplicateKey>,
     pub(super) positions: Positions,
     /// Values that YAML aliases repeat: the offset of each copy in the JSON, and where the file has the value.
     pub(super) shared: Vec<(u32, Position)>,
@@ -39,7 +39,7 @@ pub struct Part<'p> {
 
 /// A mapping key that is written twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Duplicate {
+pub struct DuplicateKey {
     /// Where the mapping starts in [`Document::json`] (bytes). Its pointer would repeat long keys above it in each entry.
     pub mapping: usize,
     /// The key, unescaped.
@@ -52,7 +52,7 @@ pub struct Duplicate {
 
 /// One item of a file, in the order of the file.
 #[derive(Debug)]
-pub enum Item {
+pub enum DocumentOrError {
     /// A document that was read.
     Document(Document),
     /// A document, or a part of the file, that cannot be read.
@@ -76,13 +76,13 @@ impl Document {
     /// For a mapping entry that is the position of its key, where an editor should jump to; for a sequence
     /// item that of the item. Linear in the size of the document.
     #[must_use]
-    pub fn locate(&self, pointer: &str) -> Position {
-        self.locate_in(Part::default(), pointer)
+    pub fn position_at_or_above_pointer(&self, pointer: &str) -> Position {
+        self.position_in_part_at_or_above(Part::default(), pointer)
     }
 
     /// The same below a part of the document: linear in the size of the part.
     #[must_use]
-    pub fn locate_in(&self, part: Part<'_>, pointer: &str) -> Position {
+    pub fn position_in_part_at_or_above(&self, part: Part<'_>, pointer: &str) -> Position {
         self.position(&self.resolve(part, pointer))
     }
 
@@ -112,7 +112,7 @@ impl Document {
 
     /// Where a text is in the JSON text; `None` for a copy.
     #[must_use]
-    pub fn range_of(&self, text: &str) -> Option<Range<usize>> {
+    pub fn range_of_text_in_json(&self, text: &str) -> Option<Range<usize>> {
         let (whole, text) = (self.json.get().as_bytes().as_ptr_range(), text.as_bytes().as_ptr_range());
         let offset = |at: *const u8| at.addr() - whole.start.addr();
         (whole.start <= text.start && text.end <= whole.end).then(|| offset(text.start)..offset(text.end))
@@ -121,7 +121,7 @@ impl Document {
     /// Position of a character of the string at a pointer below a part, by its line and column in the string, both from 1;
     /// of the string itself if that cannot be found. `lines_from` gives the source of the document from a line of its file on.
     #[must_use]
-    pub fn locate_within<'s>(
+    pub fn position_inside_string<'s>(
         &self,
         lines_from: impl FnOnce(u32) -> Option<&'s [u8]>,
         part: Part<'_>,
@@ -131,7 +131,7 @@ impl Document {
         let found = self.resolve(part, pointer);
         let entry = self.position(&found);
         let within = || {
-            let mut cursor = embedded_place::Cursor::at(lines_from(entry.line)?, entry)?;
+            let mut cursor = position_inside_string_value::Cursor::at(lines_from(entry.line)?, entry)?;
             let text = self.text_of(&found)?;
             cursor.place_in_source(&serde_json::from_str::<String>(text).ok()?, spot)
         };
@@ -140,19 +140,24 @@ impl Document {
 
     /// The JSON text of the node at an RFC 6901 pointer, if it exists.
     #[must_use]
-    pub fn get(&self, pointer: &str) -> Option<&RawValue> {
+    pub fn json_at_pointer(&self, pointer: &str) -> Option<&RawValue> {
         serde_json::from_str(self.text_of(&self.resolve(Part::default(), pointer))?).ok()
     }
 
     /// Follows a pointer below a part. Never from the start of the document: a List has as many parts as findings.
     fn resolve(&self, part: Part<'_>, pointer: &str) -> Found {
-        let found = json_pointer::resolve(self.json.get(), part.start, part.pointer);
-        if found.exact { json_pointer::resolve(self.json.get(), found.start, pointer) } else { found }
+        let found =
+            json_pointer::follow_pointer_as_far_as_possible(self.json.get(), part.start, part.pointer);
+        if found.exact {
+            json_pointer::follow_pointer_as_far_as_possible(self.json.get(), found.start, pointer)
+        } else {
+            found
+        }
     }
 
     /// The keys that a part gives twice.
     #[must_use]
-    pub fn duplicates_in(&self, part: Part<'_>) -> &[Duplicate] {
+    pub fn duplicates_in(&self, part: Part<'_>) -> &[DuplicateKey] {
         if self.warnings.is_empty() {
             return &[];
         }
@@ -163,9 +168,9 @@ impl Document {
 
     /// RFC 6901 pointer of an entry that is given twice, from the start of a part. Linear in the size of the part.
     #[must_use]
-    pub fn pointer_of(&self, part: Part<'_>, twice: &Duplicate) -> String {
+    pub fn pointer_of_duplicate_key(&self, part: Part<'_>, twice: &DuplicateKey) -> String {
         let start = self.resolve(part, "").start;
-        let mapping = json_pointer::pointer(self.json.get(), start, twice.mapping);
+        let mapping = json_pointer::pointer_to_byte(self.json.get(), start, twice.mapping);
         format!("{mapping}/{}", json_pointer::escape(&twice.key))
     }
 

@@ -5,11 +5,11 @@
 
 use std::fmt::Write as _;
 
-use super::node_tree::Kind;
+use super::node_tree::NodeKind;
 
 /// `strconv.ParseInt(text, 0, 64)`, then `ParseUint`: an optional sign and a base prefix, where a bare
 /// leading zero means octal. `None` for anything else and for numbers out of range.
-pub(super) fn integer(text: &str) -> Option<Kind> {
+pub(super) fn parse_integer(text: &str) -> Option<NodeKind> {
     let (negative, signed, rest) = match text.as_bytes().first()? {
         b'-' => (true, true, text.get(1..)?),
         b'+' => (false, true, text.get(1..)?),
@@ -25,22 +25,22 @@ pub(super) fn integer(text: &str) -> Option<Kind> {
         _ => digits(rest, 10)?,
     };
     if negative {
-        return 0i64.checked_sub_unsigned(magnitude).map(Kind::Int);
+        return 0i64.checked_sub_unsigned(magnitude).map(NodeKind::Int);
     }
     match i64::try_from(magnitude) {
-        Ok(value) => Some(Kind::Int(value)),
+        Ok(value) => Some(NodeKind::Int(value)),
         // ParseUint takes no sign, so `+18446744073709551615` becomes a float.
-        Err(_) if !signed => Some(Kind::Uint(magnitude)),
+        Err(_) if !signed => Some(NodeKind::Uint(magnitude)),
         Err(_) => None,
     }
 }
 
 /// go-yaml's second look at `0b…`: a sign may follow the prefix (`0b-11` is -3).
-pub(super) fn signed_binary(text: &str) -> Option<Kind> {
+pub(super) fn signed_binary(text: &str) -> Option<NodeKind> {
     let rest = text.strip_prefix("0b")?;
     match rest.as_bytes().first()? {
-        b'-' => 0i64.checked_sub_unsigned(digits(rest.get(1..)?, 2)?).map(Kind::Int),
-        b'+' => i64::try_from(digits(rest.get(1..)?, 2)?).ok().map(Kind::Int),
+        b'-' => 0i64.checked_sub_unsigned(digits(rest.get(1..)?, 2)?).map(NodeKind::Int),
+        b'+' => i64::try_from(digits(rest.get(1..)?, 2)?).ok().map(NodeKind::Int),
         _ => None,
     }
 }
@@ -55,7 +55,7 @@ fn digits(text: &str, radix: u32) -> Option<u64> {
 
 /// A decimal float of go-yaml's pattern `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`; `None` if it does not
 /// match or exceeds a double, which go-yaml then takes for a string.
-pub(super) fn float(text: &str) -> Option<f64> {
+pub(super) fn parse_float(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (mantissa, exponent) = match unsigned.find(['e', 'E']) {
         Some(at) => (unsigned.get(..at)?, unsigned.get(at + 1..)),
@@ -79,16 +79,16 @@ pub(super) fn float(text: &str) -> Option<f64> {
 
 /// `strconv.ParseFloat` on a text that starts with a point: like [`float`], but with underscores allowed between
 /// digits.
-pub(super) fn point_float(text: &str) -> Option<f64> {
+pub(super) fn parse_float_starting_with_point(text: &str) -> Option<f64> {
     if !text.contains('_') {
-        return float(text);
+        return parse_float(text);
     }
     let bytes = text.as_bytes();
     let is_digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
     let between = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'_');
     let allowed =
         between.into_iter().all(|(at, _)| is_digit(at.checked_sub(1)) && is_digit(at.checked_add(1)));
-    if allowed { float(&text.replace('_', "")) } else { None }
+    if allowed { parse_float(&text.replace('_', "")) } else { None }
 }
 
 /// A double as Go's encoding/json prints it: the shortest digits, with an exponent below 1e-6 and from 1e21.
@@ -109,7 +109,7 @@ pub(super) fn write_float(out: &mut String, value: f64) {
 
 /// A float used as a key: `strconv.FormatFloat(value, 'g', -1, 32)`, in single precision as sigs.k8s.io/yaml has it,
 /// with the YAML spellings of the infinities and of not-a-number.
-pub(super) fn float_key(value: f64) -> String {
+pub(super) fn write_float_as_key(value: f64) -> String {
     let single = value as f32;
     if single.is_nan() {
         return ".nan".to_owned();
@@ -168,20 +168,20 @@ mod tests {
             (f64::INFINITY, ".inf"),
             (1e300, ".inf"),
         ] {
-            assert_eq!(float_key(value), text);
+            assert_eq!(write_float_as_key(value), text);
         }
     }
 
     #[test]
     fn float_patterns() {
         for text in ["1.", ".5", "-.5", "1.e5", "08.5", "1e3", "6.8523015e+5"] {
-            assert!(float(text).is_some(), "{text}");
+            assert!(parse_float(text).is_some(), "{text}");
         }
         for text in ["", ".", "e5", ".e5", "1e", "1e+", "1e400", "inf", "nan", "1.5.2", "0x1p3", "1_0"] {
-            assert!(float(text).is_none(), "{text}");
+            assert!(parse_float(text).is_none(), "{text}");
         }
-        assert_eq!(point_float(".1_000"), Some(0.1));
-        assert_eq!(point_float("._5"), None);
-        assert_eq!(point_float(".5_"), None);
+        assert_eq!(parse_float_starting_with_point(".1_000"), Some(0.1));
+        assert_eq!(parse_float_starting_with_point("._5"), None);
+        assert_eq!(parse_float_starting_with_point(".5_"), None);
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Found {
 }
 
 /// Follows a pointer as far as nodes exist, from the node that starts at byte `start`.
-pub(super) fn resolve(json: &str, mut start: usize, pointer: &str) -> Found {
+pub(super) fn follow_pointer_as_far_as_possible(json: &str, mut start: usize, pointer: &str) -> Found {
     let bytes = json.as_bytes();
     let mut exact = pointer.is_empty() || pointer.starts_with('/');
     if exact {
@@ -36,8 +36,8 @@ pub(super) fn resolve(json: &str, mut start: usize, pointer: &str) -> Found {
 
 /// The byte range of the node at a pointer in a JSON text without blanks; `None` where it does not exist.
 #[must_use]
-pub fn range(json: &str, pointer: &str) -> Option<Range<usize>> {
-    let found = resolve(json, 0, pointer);
+pub fn range_at_pointer(json: &str, pointer: &str) -> Option<Range<usize>> {
+    let found = follow_pointer_as_far_as_possible(json, 0, pointer);
     found.exact.then_some(found.start..found.end)
 }
 
@@ -89,7 +89,7 @@ fn child(json: &str, start: usize, token: &str) -> Option<usize> {
 
 /// The pointer from the node that starts at byte `start` to the one that starts at byte `wanted` inside of it; to the
 /// innermost node around it if no node starts there.
-pub(super) fn pointer(json: &str, mut start: usize, wanted: usize) -> String {
+pub(super) fn pointer_to_byte(json: &str, mut start: usize, wanted: usize) -> String {
     let mut pointer = String::new();
     while start < wanted {
         let Some((token, next)) = child_around(json, start, wanted) else { break };
@@ -197,7 +197,7 @@ mod tests {
     const JSON: &str = r#"{"a":[1,{"b":"x,}]\""},[],""],"c/d":{"e~f":null},"":-1.5,"q\"":true}"#;
 
     fn text(pointer: &str) -> (&'static str, bool) {
-        let found = resolve(JSON, 0, pointer);
+        let found = follow_pointer_as_far_as_possible(JSON, 0, pointer);
         (JSON.get(found.start..found.end).unwrap(), found.exact)
     }
 
@@ -216,12 +216,15 @@ mod tests {
     #[test]
     fn pointers_of_nodes() {
         for wanted in ["", "/a", "/a/1", "/a/1/b", "/a/2", "/c~1d", "/c~1d/e~0f", "/", "/q\""] {
-            let start = resolve(JSON, 0, wanted).start;
-            assert_eq!(pointer(JSON, 0, start), wanted);
+            let start = follow_pointer_as_far_as_possible(JSON, 0, wanted).start;
+            assert_eq!(pointer_to_byte(JSON, 0, start), wanted);
         }
-        let below = resolve(JSON, 0, "/c~1d").start;
-        assert_eq!(pointer(JSON, below, resolve(JSON, 0, "/c~1d/e~0f").start), "/e~0f");
-        assert_eq!(pointer(JSON, 0, JSON.len()), "");
+        let below = follow_pointer_as_far_as_possible(JSON, 0, "/c~1d").start;
+        assert_eq!(
+            pointer_to_byte(JSON, below, follow_pointer_as_far_as_possible(JSON, 0, "/c~1d/e~0f").start),
+            "/e~0f"
+        );
+        assert_eq!(pointer_to_byte(JSON, 0, JSON.len()), "");
     }
 
     #[test]
@@ -232,6 +235,6 @@ mod tests {
         assert!(!text("/a/00").1);
         assert_eq!(text("/a/2/0"), ("[]", false));
         assert_eq!(text("/a/0/z"), ("1", false));
-        assert_eq!(resolve("", 0, "/a"), Found { start: 0, end: 0, exact: false });
+        assert_eq!(follow_pointer_as_far_as_possible("", 0, "/a"), Found { start: 0, end: 0, exact: false });
     }
 }

@@ -6,19 +6,19 @@
 //! that kubectl reads, `on` and `0644` included. kubectl does not keep the position of a value, which a reader of our
 //! findings needs.
 
-mod catch_panic;
+mod catch_panic_of_yaml_parser;
 mod document;
-mod embedded_place;
 mod go_numbers;
 mod input_error;
 mod json_pointer;
-mod kubectl_spellings;
-mod merge_keys;
+mod mapping_entries_and_alias_budget;
 mod node_tree;
+mod position_inside_string_value;
 mod read_documents;
 mod read_fault;
 mod read_json;
 mod read_yaml;
+mod repair_spellings_for_yaml_parser;
 mod source_positions;
 mod split_documents;
 mod string_style;
@@ -27,12 +27,12 @@ mod write_yaml;
 mod yaml_error_causes;
 mod yaml_scalars;
 
-pub use catch_panic::install_quiet_panic_hook;
-pub use catch_panic::is_caught;
-pub use document::{Document, Duplicate, Item, Part};
+pub use catch_panic_of_yaml_parser::install_quiet_panic_hook;
+pub use catch_panic_of_yaml_parser::will_panic_become_input_error;
+pub use document::{Document, DocumentOrError, DuplicateKey, Part};
 pub use input_error::InputError;
-pub use json_pointer::range;
-pub use read_documents::{part, read, why_no_document};
+pub use json_pointer::range_at_pointer;
+pub use read_documents::{read_documents_of_file, read_part_of_file, why_no_document};
 pub use source_positions::Position;
 pub use write_yaml::to_yaml;
-pub use yaml_error_causes::template_cause;
+pub use yaml_error_causes::template_cause_in_message;

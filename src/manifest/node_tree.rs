@@ -17,7 +17,7 @@ pub(super) const MAX_NODES: u32 = 8 << 20;
 pub(super) type Id = u32;
 
 /// No node: the end of a list of siblings.
-pub(super) const NONE: Id = Id::MAX;
+pub(super) const NO_NODE: Id = Id::MAX;
 
 /// All nodes of one document, in one allocation.
 #[derive(Debug, Default)]
@@ -28,14 +28,14 @@ pub(super) struct Tree {
 /// A node; children form a list through `next`.
 #[derive(Debug)]
 pub(super) struct Node {
-    pub(super) kind: Kind,
+    pub(super) kind: NodeKind,
     pub(super) at: Position,
     pub(super) next: Id,
 }
 
 /// The type of a node.
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     Null,
     Bool(bool),
     Int(i64),
@@ -55,9 +55,9 @@ pub(super) enum Kind {
 
 impl Tree {
     /// Adds a node; `None` when the tree has [`MAX_NODES`].
-    pub(super) fn push(&mut self, kind: Kind, at: Position) -> Option<Id> {
+    pub(super) fn push(&mut self, kind: NodeKind, at: Position) -> Option<Id> {
         let id = Id::try_from(self.nodes.len()).ok().filter(|id| *id < MAX_NODES)?;
-        self.nodes.push(Node { kind, at, next: NONE });
+        self.nodes.push(Node { kind, at, next: NO_NODE });
         Some(id)
     }
 
@@ -65,7 +65,7 @@ impl Tree {
     pub(super) fn alias_targets(&self) -> HashSet<Id> {
         let aliases = self.nodes.iter();
         aliases
-            .filter_map(|node| if let Kind::Alias(target) = node.kind { Some(target) } else { None })
+            .filter_map(|node| if let NodeKind::Alias(target) = node.kind { Some(target) } else { None })
             .collect()
     }
 
@@ -74,12 +74,12 @@ impl Tree {
     }
 
     /// Appends `child` to the children of `parent`, whose last child so far is `last`.
-    pub(super) fn append(&mut self, parent: Id, last: Id, child: Id) {
-        let owner = if last == NONE { parent } else { last };
+    pub(super) fn append_child(&mut self, parent: Id, last: Id, child: Id) {
+        let owner = if last == NO_NODE { parent } else { last };
         if let Some(node) = usize::try_from(owner).ok().and_then(|at| self.nodes.get_mut(at)) {
-            if last != NONE {
+            if last != NO_NODE {
                 node.next = child;
-            } else if let Kind::Sequence(first) | Kind::Mapping(first) = &mut node.kind {
+            } else if let NodeKind::Sequence(first) | NodeKind::Mapping(first) = &mut node.kind {
                 *first = child;
             }
         }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use super::document::{Document, Item};
+use super::document::{Document, DocumentOrError};
 use super::input_error::InputError;
-use super::node_tree::{Id, Kind, Tree};
+use super::node_tree::{Id, NodeKind, Tree};
 use super::read_fault::ReadFault;
 use super::read_yaml::Parsed;
 use super::source_positions::Position;
@@ -21,13 +21,13 @@ const NO_MAPPING: &str = "a manifest is a mapping with apiVersion and kind";
 
 /// Reads one file's bytes: every document in order.
 ///
-/// A broken document is an [`Item::Error`]; the documents before and after it are still returned.
+/// A broken document is an [`DocumentOrError::Error`]; the documents before and after it are still returned.
 #[must_use]
-pub fn read(file: &str, bytes: &[u8]) -> Vec<Item> {
+pub fn read_documents_of_file(file: &str, bytes: &[u8]) -> Vec<DocumentOrError> {
     let file = Arc::from(file);
-    let (mut items, _) = part(&file, bytes, 1);
+    let (mut items, _) = read_part_of_file(&file, bytes, 1);
     if items.is_empty() {
-        items.push(Item::Empty { file, index: 0, line: 1, reason: why_no_document(bytes) });
+        items.push(DocumentOrError::Empty { file, index: 0, line: 1, reason: why_no_document(bytes) });
     }
     items
 }
@@ -47,7 +47,7 @@ pub fn why_no_document(bytes: &[u8]) -> &'static str {
 /// Reads a part of a file that starts at a line: the first, or one that separates documents. The documents count from 0;
 /// with the number of those that the part has, unreadable ones included.
 #[must_use]
-pub fn part(file: &Arc<str>, bytes: &[u8], line: u32) -> (Vec<Item>, usize) {
+pub fn read_part_of_file(file: &Arc<str>, bytes: &[u8], line: u32) -> (Vec<DocumentOrError>, usize) {
     let mut stream = Stream { file: Arc::clone(file), bytes, items: Vec::new(), index: 0 };
     stream.run(Position { line, column: 1 });
     (stream.items, stream.index)
@@ -62,7 +62,7 @@ fn only_comments(bytes: &[u8]) -> bool {
 struct Stream<'b> {
     file: Arc<str>,
     bytes: &'b [u8],
-    items: Vec<Item>,
+    items: Vec<DocumentOrError>,
     index: usize,
 }
 
@@ -71,7 +71,7 @@ impl<'b> Stream<'b> {
         if self.bytes.starts_with(b"\xff\xfe") || self.bytes.starts_with(b"\xfe\xff") {
             let message = "the file is UTF-16: save it as UTF-8".to_owned();
             let fault = ReadFault { at: origin, message };
-            self.items.push(Item::Error(InputError::new(&self.file, b"", 1, fault)));
+            self.items.push(DocumentOrError::Error(InputError::new(&self.file, b"", 1, fault)));
             return;
         }
         let start = if self.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
@@ -101,12 +101,12 @@ impl<'b> Stream<'b> {
                 self.add_error(text.as_bytes(), 1, ReadFault { at, message });
                 break;
             }
-            match reader.value() {
+            match reader.read_value() {
                 Ok((tree, root)) => {
                     count += 1;
                     let (end, _) = reader.here();
                     self.add_document(&tree, root, from..end, at.line);
-                    reader.skip_line();
+                    reader.skip_blanks_and_line_end();
                     resume = reader.here();
                 }
                 Err(_) if count <= 1 => return resume,
@@ -164,7 +164,7 @@ impl<'b> Stream<'b> {
             Err(fault) => {
                 let fault = match from_json {
                     Some(Err(fault)) if means_json(text) => fault,
-                    _ => yaml_error_causes::explain(text, origin, fault),
+                    _ => yaml_error_causes::replace_message_by_usual_cause(text, origin, fault),
                 };
                 self.add_error(bytes, origin.line, fault);
             }
@@ -176,8 +176,8 @@ impl<'b> Stream<'b> {
         let Some(node) = tree.get(root) else { return };
         let text = self.bytes.get(range.clone()).unwrap_or_default();
         let result = match node.kind {
-            Kind::Null => return,
-            Kind::Mapping(_) => write_json::write(tree, root, text.len()),
+            NodeKind::Null => return,
+            NodeKind::Mapping(_) => write_json::write(tree, root, text.len()),
             _ => Err(ReadFault { at: node.at, message: NO_MAPPING.to_owned() }),
         };
         let line = node.at.line;
@@ -199,12 +199,12 @@ impl<'b> Stream<'b> {
         match made {
             Ok(document) => {
                 self.index += 1;
-                self.items.push(Item::Document(document));
+                self.items.push(DocumentOrError::Document(document));
             }
             Err(fault) => {
                 let origin = Position { line: first_line, column: 1 };
                 let fault = match std::str::from_utf8(text) {
-                    Ok(text) => yaml_error_causes::explain(text, origin, fault),
+                    Ok(text) => yaml_error_causes::replace_message_by_usual_cause(text, origin, fault),
                     Err(_) => fault,
                 };
                 self.add_error(text, first_line, fault);
@@ -214,7 +214,7 @@ impl<'b> Stream<'b> {
 
     fn add_error(&mut self, text: &[u8], first_line: u32, fault: ReadFault) {
         self.index += 1;
-        self.items.push(Item::Error(InputError::new(&self.file, text, first_line, fault)));
+        self.items.push(DocumentOrError::Error(InputError::new(&self.file, text, first_line, fault)));
     }
 }
 
@@ -222,7 +222,7 @@ impl<'b> Stream<'b> {
 fn single_json(text: &str, origin: Position) -> Result<(Tree, Id), ReadFault> {
     let mut reader = read_json::Reader::new(text, 0, origin);
     reader.skip_blanks();
-    let value = reader.value()?;
+    let value = reader.read_value()?;
     if reader.skip_blanks() {
         let (_, at) = reader.here();
         return Err(ReadFault {

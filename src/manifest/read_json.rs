@@ -3,7 +3,7 @@
 //! Valid JSON never passes through the YAML reader: YAML 1.1 limits keys to 1024 characters, has no surrogate escapes
 //! and forbids tabs in places.
 
-use super::node_tree::{Id, Kind, MAX_DEPTH, MAX_NODES, NONE, Tree};
+use super::node_tree::{Id, MAX_DEPTH, MAX_NODES, NO_NODE, NodeKind, Tree};
 use super::read_fault::ReadFault;
 use super::source_positions::Position;
 
@@ -40,7 +40,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Skips the characters that kubectl skips between JSON and YAML in one stream: blanks up to the end of the line.
-    pub(super) fn skip_line(&mut self) {
+    pub(super) fn skip_blanks_and_line_end(&mut self) {
         while let Some(b' ' | b'\t' | b'\r') = self.peek() {
             self.at += 1;
         }
@@ -52,7 +52,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads the value that starts here.
-    pub(super) fn value(&mut self) -> Result<(Tree, Id), ReadFault> {
+    pub(super) fn read_value(&mut self) -> Result<(Tree, Id), ReadFault> {
         let mut tree = Tree::default();
         let root = self.node(&mut tree, 0)?;
         Ok((tree, root))
@@ -67,17 +67,17 @@ impl<'t> Reader<'t> {
             }
             Some(b'{') => return self.object(tree, depth + 1),
             Some(b'[') => return self.array(tree, depth + 1),
-            Some(b'"') => Kind::Str(self.string()?),
+            Some(b'"') => NodeKind::Str(self.string()?),
             Some(b'-' | b'0'..=b'9') => self.number()?,
-            Some(b't') => self.word("true", Kind::Bool(true))?,
-            Some(b'f') => self.word("false", Kind::Bool(false))?,
-            Some(b'n') => self.word("null", Kind::Null)?,
+            Some(b't') => self.word("true", NodeKind::Bool(true))?,
+            Some(b'f') => self.word("false", NodeKind::Bool(false))?,
+            Some(b'n') => self.word("null", NodeKind::Null)?,
             _ => return Err(self.unexpected("a JSON value")),
         };
         self.push(tree, kind, at)
     }
 
-    fn push(&mut self, tree: &mut Tree, kind: Kind, at: Position) -> Result<Id, ReadFault> {
+    fn push(&mut self, tree: &mut Tree, kind: NodeKind, at: Position) -> Result<Id, ReadFault> {
         tree.push(kind, at).ok_or_else(|| {
             let message = format!("the document has more than {MAX_NODES} values");
             ReadFault { at, message }
@@ -86,9 +86,9 @@ impl<'t> Reader<'t> {
 
     fn object(&mut self, tree: &mut Tree, depth: usize) -> Result<Id, ReadFault> {
         let at = self.position(self.at);
-        let id = self.push(tree, Kind::Mapping(NONE), at)?;
+        let id = self.push(tree, NodeKind::Mapping(NO_NODE), at)?;
         self.at += 1;
-        let mut last = NONE;
+        let mut last = NO_NODE;
         self.skip_blanks();
         if self.skip_if(b'}') {
             return Ok(id);
@@ -99,16 +99,16 @@ impl<'t> Reader<'t> {
             if self.peek() != Some(b'"') {
                 return Err(self.unexpected("a key in double quotes"));
             }
-            let key = Kind::Str(self.string()?);
+            let key = NodeKind::Str(self.string()?);
             let key = self.push(tree, key, at)?;
-            tree.append(id, last, key);
+            tree.append_child(id, last, key);
             self.skip_blanks();
             if !self.skip_if(b':') {
                 return Err(self.unexpected("`:` after the key"));
             }
             self.skip_blanks();
             let value = self.node(tree, depth)?;
-            tree.append(id, key, value);
+            tree.append_child(id, key, value);
             last = value;
             self.skip_blanks();
             if self.skip_if(b'}') {
@@ -122,9 +122,9 @@ impl<'t> Reader<'t> {
 
     fn array(&mut self, tree: &mut Tree, depth: usize) -> Result<Id, ReadFault> {
         let at = self.position(self.at);
-        let id = self.push(tree, Kind::Sequence(NONE), at)?;
+        let id = self.push(tree, NodeKind::Sequence(NO_NODE), at)?;
         self.at += 1;
-        let mut last = NONE;
+        let mut last = NO_NODE;
         self.skip_blanks();
         if self.skip_if(b']') {
             return Ok(id);
@@ -132,7 +132,7 @@ impl<'t> Reader<'t> {
         loop {
             self.skip_blanks();
             let item = self.node(tree, depth)?;
-            tree.append(id, last, item);
+            tree.append_child(id, last, item);
             last = item;
             self.skip_blanks();
             if self.skip_if(b']') {
@@ -144,7 +144,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn word(&mut self, word: &str, kind: Kind) -> Result<Kind, ReadFault> {
+    fn word(&mut self, word: &str, kind: NodeKind) -> Result<NodeKind, ReadFault> {
         if self.rest().starts_with(word) {
             self.at += word.len();
             return Ok(kind);
@@ -152,7 +152,7 @@ impl<'t> Reader<'t> {
         Err(self.unexpected("a JSON value"))
     }
 
-    fn number(&mut self) -> Result<Kind, ReadFault> {
+    fn number(&mut self) -> Result<NodeKind, ReadFault> {
         let start = self.at;
         self.skip_if(b'-');
         if !self.skip_if(b'0') && !self.digits() {
@@ -176,11 +176,11 @@ impl<'t> Reader<'t> {
         }
         let text = self.text.get(start..self.at).unwrap_or_default();
         if integer && let Ok(value) = text.parse() {
-            return Ok(Kind::Int(value));
+            return Ok(NodeKind::Int(value));
         }
         // Beyond the range of a double it is infinite, and refused when the document is written: YAML, which is tried
         // after a syntax error, would read it as a string.
-        Ok(Kind::Float(text.parse().unwrap_or(f64::INFINITY)))
+        Ok(NodeKind::Float(text.parse().unwrap_or(f64::INFINITY)))
     }
 
     fn digits(&mut self) -> bool {

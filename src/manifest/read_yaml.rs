@@ -5,11 +5,11 @@ use std::io::{BufRead, Read};
 
 use libyaml_safer::{EventData, MappingStyle, Mark, Parser, ScalarStyle, SequenceStyle};
 
-use super::kubectl_spellings::Repair;
-use super::node_tree::{Id, Kind, MAX_DEPTH, MAX_NODES, NONE, Tree};
+use super::node_tree::{Id, MAX_DEPTH, MAX_NODES, NO_NODE, NodeKind, Tree};
 use super::read_fault::ReadFault;
+use super::repair_spellings_for_yaml_parser::RepairedText;
 use super::source_positions::Position;
-use super::{catch_panic, yaml_scalars};
+use super::{catch_panic_of_yaml_parser, yaml_scalars};
 
 /// The content of one text between two separators.
 #[derive(Debug)]
@@ -23,9 +23,9 @@ pub(super) struct Parsed {
 
 /// Reads one document. `origin` is the position of its first character; the text has no byte order mark.
 pub(super) fn parse(text: &str, origin: Position) -> Result<Parsed, ReadFault> {
-    let mut repair: Option<Repair> = None;
+    let mut repair: Option<RepairedText> = None;
     loop {
-        let source = repair.as_ref().map_or(text, Repair::text);
+        let source = repair.as_ref().map_or(text, RepairedText::text);
         let mut builder = Builder::new(source, origin, repair.as_ref());
         let stop = match builder.run() {
             Ok(()) => {
@@ -42,7 +42,7 @@ pub(super) fn parse(text: &str, origin: Position) -> Result<Parsed, ReadFault> {
                     (Some(at), Some(repair)) => {
                         repair.replace_character_that_stopped_parser(error.problem(), at)
                     }
-                    (Some(at), empty) => Repair::new(text).is_some_and(|mut first| {
+                    (Some(at), empty) => RepairedText::new(text).is_some_and(|mut first| {
                         let applied = first.replace_character_that_stopped_parser(error.problem(), at);
                         *empty = Some(first);
                         applied
@@ -72,7 +72,7 @@ struct Open {
 struct Builder<'t> {
     text: &'t str,
     origin: Position,
-    repair: Option<&'t Repair>,
+    repair: Option<&'t RepairedText>,
     check_slash: bool,
     tree: Tree,
     open: Vec<Open>,
@@ -83,7 +83,7 @@ struct Builder<'t> {
 }
 
 impl<'t> Builder<'t> {
-    fn new(text: &'t str, origin: Position, repair: Option<&'t Repair>) -> Self {
+    fn new(text: &'t str, origin: Position, repair: Option<&'t RepairedText>) -> Self {
         Self {
             text,
             origin,
@@ -107,7 +107,7 @@ impl<'t> Builder<'t> {
         loop {
             // Only the parser's panics: one of our own is a bug and must be visible. A parser that panicked is not
             // called again.
-            let event = match catch_panic::catch(|| parser.parse()) {
+            let event = match catch_panic_of_yaml_parser::catch(|| parser.parse()) {
                 Some(Ok(event)) => event,
                 Some(Err(_)) if self.trailing.is_some() => return Ok(()),
                 Some(Err(error)) => return Err(Stop::Syntax(error)),
@@ -145,23 +145,36 @@ impl<'t> Builder<'t> {
                             self.fault(start, &format!("the value of anchor `&{anchor}` contains itself"))
                         );
                     }
-                    self.add(Kind::Alias(target), start)?;
+                    self.add(NodeKind::Alias(target), start)?;
                 }
                 EventData::Scalar { anchor, tag, mut value, plain_implicit, style, .. } => {
                     if let Some(repair) = self.repair {
                         repair.give_original_characters_back(&mut value, style);
                     }
                     self.check_scalar(&value, style, start, end)?;
-                    let kind = yaml_scalars::resolve(tag.as_deref(), value, plain_implicit)
-                        .map_err(|message| self.fault(start, &message))?;
+                    let kind = yaml_scalars::value_of_scalar(tag.as_deref(), value, plain_implicit).map_err(
+                        |message_with_profile_that_sets_value| {
+                            self.fault(start, &message_with_profile_that_sets_value)
+                        },
+                    )?;
                     let id = self.add(kind, start)?;
                     self.record_anchor(anchor, id);
                 }
                 EventData::SequenceStart { anchor, style, .. } => {
-                    self.open_collection(Kind::Sequence(NONE), anchor, style == SequenceStyle::Flow, start)?;
+                    self.open_collection(
+                        NodeKind::Sequence(NO_NODE),
+                        anchor,
+                        style == SequenceStyle::Flow,
+                        start,
+                    )?;
                 }
                 EventData::MappingStart { anchor, style, .. } => {
-                    self.open_collection(Kind::Mapping(NONE), anchor, style == MappingStyle::Flow, start)?;
+                    self.open_collection(
+                        NodeKind::Mapping(NO_NODE),
+                        anchor,
+                        style == MappingStyle::Flow,
+                        start,
+                    )?;
                 }
                 EventData::SequenceEnd | EventData::MappingEnd => {
                     self.open.pop();
@@ -207,7 +220,7 @@ impl<'t> Builder<'t> {
 
     fn open_collection(
         &mut self,
-        kind: Kind,
+        kind: NodeKind,
         anchor: Option<String>,
         flow: bool,
         start: Mark,
@@ -218,18 +231,18 @@ impl<'t> Builder<'t> {
         let flow = flow || self.open.last().is_some_and(|open| open.flow);
         let id = self.add(kind, start)?;
         self.record_anchor(anchor, id);
-        self.open.push(Open { id, last: NONE, flow });
+        self.open.push(Open { id, last: NO_NODE, flow });
         Ok(())
     }
 
-    fn add(&mut self, kind: Kind, start: Mark) -> Result<Id, Stop> {
+    fn add(&mut self, kind: NodeKind, start: Mark) -> Result<Id, Stop> {
         let at = self.position(start);
         let Some(id) = self.tree.push(kind, at) else {
             return Err(self.fault(start, &format!("the document has more than {MAX_NODES} values")));
         };
         match self.open.last_mut() {
             Some(parent) => {
-                self.tree.append(parent.id, parent.last, id);
+                self.tree.append_child(parent.id, parent.last, id);
                 parent.last = id;
             }
             None => self.root = Some(id),

@@ -1,11 +1,11 @@
 //! How a string can be spelled in YAML so that every reader takes it for that string.
 
-use super::node_tree::Kind;
+use super::node_tree::NodeKind;
 use super::yaml_scalars;
 
 /// The spelling of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Style {
+pub(super) enum StringStyle {
     Plain,
     Quoted,
     /// A literal block.
@@ -13,19 +13,19 @@ pub(super) enum Style {
 }
 
 /// The spelling of a value.
-pub(super) fn of_value(text: &str) -> Style {
+pub(super) fn style_of_value(text: &str) -> StringStyle {
     if plain(text) {
-        Style::Plain
+        StringStyle::Plain
     } else if literal(text) {
-        Style::Literal
+        StringStyle::Literal
     } else {
-        Style::Quoted
+        StringStyle::Quoted
     }
 }
 
 /// The spelling of a key: never a block.
-pub(super) fn of_key(text: &str) -> Style {
-    if plain(text) { Style::Plain } else { Style::Quoted }
+pub(super) fn style_of_key(text: &str) -> StringStyle {
+    if plain(text) { StringStyle::Plain } else { StringStyle::Quoted }
 }
 
 /// Whether a text without quotes stays this string, in YAML 1.1 and in 1.2, and cannot be taken for syntax.
@@ -58,7 +58,7 @@ fn plain(text: &str) -> bool {
 
 /// Whether some YAML reader takes the plain text for something else than a string.
 fn ambiguous(text: &str) -> bool {
-    if !matches!(yaml_scalars::resolve_plain_unless_string(text), None | Some(Kind::Str(_))) {
+    if !matches!(yaml_scalars::resolve_plain_unless_string(text), None | Some(NodeKind::Str(_))) {
         return true;
     }
     let word = text.to_ascii_lowercase();
@@ -127,7 +127,7 @@ mod tests {
             "0-7,16",
             "all",
         ] {
-            assert_eq!(of_value(text), Style::Plain, "{text}");
+            assert_eq!(style_of_value(text), StringStyle::Plain, "{text}");
         }
     }
 
@@ -188,16 +188,16 @@ mod tests {
             "-1",
             "+1",
         ] {
-            assert_eq!(of_value(text), Style::Quoted, "{text}");
+            assert_eq!(style_of_value(text), StringStyle::Quoted, "{text}");
         }
     }
 
     #[test]
     fn blocks() {
-        assert_eq!(of_value("a\nb\n"), Style::Literal);
-        assert_eq!(of_value("  a\n\tb"), Style::Literal);
+        assert_eq!(style_of_value("a\nb\n"), StringStyle::Literal);
+        assert_eq!(style_of_value("  a\n\tb"), StringStyle::Literal);
         for text in ["\n", "a\r\nb", "a\n ", "a\n\u{85}b", "a\n\u{0}"] {
-            assert_eq!(of_value(text), Style::Quoted, "{text:?}");
+            assert_eq!(style_of_value(text), StringStyle::Quoted, "{text:?}");
         }
     }
 }

@@ -1,9 +1,11 @@
 //! A node tree to compact JSON, with the position of every node.
 
-use super::document::Duplicate;
+use super::document::DuplicateKey;
 use super::go_numbers;
-use super::merge_keys::{Budget, Entries, MappingEntry, Origin, Repeated, too_deep, too_many_aliases};
-use super::node_tree::{Id, Kind, MAX_DEPTH, Tree};
+use super::mapping_entries_and_alias_budget::{
+    AliasBudget, EntriesOfMapping, MappingEntry, MappingOrigin, RepeatedKey, too_deep, too_many_aliases,
+};
+use super::node_tree::{Id, MAX_DEPTH, NodeKind, Tree};
 use super::read_fault::ReadFault;
 use super::source_positions::{Position, Positions, Recorder};
 use std::collections::HashSet;
@@ -16,7 +18,7 @@ const BYTES_OF_VALUE_BESIDE_TEXT: usize = 8;
 pub(super) struct Written {
     pub(super) json: String,
     pub(super) positions: Positions,
-    pub(super) duplicates: Vec<Duplicate>,
+    pub(super) duplicates: Vec<DuplicateKey>,
     pub(super) shared: Vec<(u32, Position)>,
 }
 
@@ -29,7 +31,7 @@ pub(super) fn write(tree: &Tree, root: Id, length: usize) -> Result<Written, Rea
         duplicates: Vec::new(),
         anchored: tree.alias_targets(),
         shared: Vec::new(),
-        budget: Budget::for_document(length),
+        budget: AliasBudget::for_document(length),
         spare: Vec::new(),
     };
     // go-yaml counts the document as well.
@@ -44,11 +46,11 @@ struct Writer<'t> {
     tree: &'t Tree,
     out: String,
     positions: Recorder,
-    duplicates: Vec<Duplicate>,
+    duplicates: Vec<DuplicateKey>,
     anchored: HashSet<Id>,
     /// Values that aliases repeat: the offset of each copy, and where the file has the value.
     shared: Vec<(u32, Position)>,
-    budget: Budget,
+    budget: AliasBudget,
     /// Emptied entry lists, to be filled again.
     spare: Vec<Vec<MappingEntry<'t>>>,
 }
@@ -59,7 +61,7 @@ impl<'t> Writer<'t> {
         if !self.budget.count_and_check_ratio(aliased) {
             return Err(too_many_aliases(node.at));
         }
-        if let Kind::Alias(target) = node.kind {
+        if let NodeKind::Alias(target) = node.kind {
             return self.write_value(target, at, true, depth);
         }
         let offset = u32::try_from(self.out.len()).map_err(|_| ReadFault {
@@ -71,26 +73,28 @@ impl<'t> Writer<'t> {
             self.shared.push((offset, node.at));
         }
         match &node.kind {
-            Kind::Null => self.out.push_str("null"),
-            Kind::Bool(true) => self.out.push_str("true"),
-            Kind::Bool(false) => self.out.push_str("false"),
-            Kind::Int(value) => write_integer(&mut self.out, *value),
+            NodeKind::Null => self.out.push_str("null"),
+            NodeKind::Bool(true) => self.out.push_str("true"),
+            NodeKind::Bool(false) => self.out.push_str("false"),
+            NodeKind::Int(value) => write_integer(&mut self.out, *value),
             // The reader after go-yaml takes an integer beyond int64 as a float.
-            Kind::Uint(value) => go_numbers::write_float(&mut self.out, *value as f64),
-            Kind::Float(value) if value.is_finite() => go_numbers::write_float(&mut self.out, *value),
-            Kind::Float(_) => {
+            NodeKind::Uint(value) => go_numbers::write_float(&mut self.out, *value as f64),
+            NodeKind::Float(value) if value.is_finite() => go_numbers::write_float(&mut self.out, *value),
+            NodeKind::Float(_) => {
                 let message = "the value is not a finite number: quote the value if it is a string";
                 return Err(ReadFault { at: node.at, message: message.to_owned() });
             }
-            Kind::Str(text) => write_string(&mut self.out, text),
-            Kind::Merge => self.out.push_str("\"<<\""),
-            Kind::Sequence(_) | Kind::Mapping(_) if depth >= MAX_DEPTH => return Err(too_deep(node.at)),
-            Kind::Sequence(first) => self.write_sequence(*first, aliased, depth + 1)?,
-            Kind::Mapping(first) => self.write_mapping(*first, aliased, depth + 1)?,
-            Kind::Alias(_) => {}
+            NodeKind::Str(text) => write_string(&mut self.out, text),
+            NodeKind::Merge => self.out.push_str("\"<<\""),
+            NodeKind::Sequence(_) | NodeKind::Mapping(_) if depth >= MAX_DEPTH => {
+                return Err(too_deep(node.at));
+            }
+            NodeKind::Sequence(first) => self.write_sequence(*first, aliased, depth + 1)?,
+            NodeKind::Mapping(first) => self.write_mapping(*first, aliased, depth + 1)?,
+            NodeKind::Alias(_) => {}
         }
         match node.kind {
-            Kind::Sequence(_) | Kind::Mapping(_) => {
+            NodeKind::Sequence(_) | NodeKind::Mapping(_) => {
                 self.count_bytes_of_alias(aliased, self.out.len(), node.at)
             }
             _ => self.count_bytes_of_alias(aliased, offset as usize, node.at),
@@ -114,13 +118,13 @@ impl<'t> Writer<'t> {
 
     fn write_mapping(&mut self, first: Id, aliased: bool, depth: usize) -> Result<(), ReadFault> {
         let list = self.spare.pop().unwrap_or_default();
-        let mut entries = Entries::new(self.tree, &mut self.budget, list);
-        entries.add_entries_of_mapping(first, Origin { aliased, merged: false }, depth)?;
+        let mut entries = EntriesOfMapping::new(self.tree, &mut self.budget, list);
+        entries.add_entries_of_mapping(first, MappingOrigin { aliased, merged: false }, depth)?;
         let (mut list, repeated) = (entries.list, entries.repeated);
         // Expanded again, the same mapping would be reported again.
         if !aliased {
             let mapping = self.out.len();
-            let duplicate = |(key, first, second): Repeated<'t>| Duplicate {
+            let duplicate = |(key, first, second): RepeatedKey<'t>| DuplicateKey {
                 mapping,
                 key: key.into_owned(),
                 first,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::string_style::{self, Style};
+use super::string_style::{self, StringStyle};
 
 /// A collection that is being written.
 enum Frame<'v> {
@@ -23,7 +23,7 @@ enum Lead {
 
 /// JSON as block-style YAML text, without a leading `---`.
 ///
-/// kubectl and [`super::read`] read it back to the same JSON: strings are plain if no YAML reader could take them for
+/// kubectl and [`super::read_documents_of_file`] read it back to the same JSON: strings are plain if no YAML reader could take them for
 /// anything else, in literal blocks if they have several lines, and otherwise in double quotes. Keys keep their
 /// order; lists start at the column of their key, as kubectl writes them.
 #[must_use]
@@ -89,7 +89,7 @@ fn start<'v>(out: &mut String, json: &'v Value, indent: usize, stack: &mut Vec<(
         Value::Object(map) if !map.is_empty() => stack.push((Frame::Mapping(Map::iter(map)), indent)),
         Value::Array(items) if !items.is_empty() => stack.push((Frame::Sequence(items.iter()), indent)),
         // A block at the top has no parent to be indented against.
-        Value::String(text) if string_style::of_value(text) == Style::Literal => {
+        Value::String(text) if string_style::style_of_value(text) == StringStyle::Literal => {
             write_quoted(out, text);
             out.push('\n');
         }
@@ -106,8 +106,8 @@ fn push_spaces(out: &mut String, indent: usize) {
 fn write_key(out: &mut String, key: &str, indent: usize) {
     const LONGEST: usize = 1000;
     let start = out.len();
-    match string_style::of_key(key) {
-        Style::Plain => out.push_str(key),
+    match string_style::style_of_key(key) {
+        StringStyle::Plain => out.push_str(key),
         _ => write_quoted(out, key),
     }
     if out.len() - start > LONGEST {
@@ -121,10 +121,10 @@ fn write_key(out: &mut String, key: &str, indent: usize) {
 /// A scalar or an empty collection, and the end of its line. `indent` is the column of its parent.
 fn write_scalar(out: &mut String, value: &Value, indent: usize) {
     match value {
-        Value::String(text) => match string_style::of_value(text) {
-            Style::Plain => out.push_str(text),
-            Style::Quoted => write_quoted(out, text),
-            Style::Literal => return write_block(out, text, indent),
+        Value::String(text) => match string_style::style_of_value(text) {
+            StringStyle::Plain => out.push_str(text),
+            StringStyle::Quoted => write_quoted(out, text),
+            StringStyle::Literal => return write_block(out, text, indent),
         },
         // Writing to a String does not fail.
         Value::Number(number) => drop(write!(out, "{number}")),

@@ -9,7 +9,7 @@ const MUSTACHE: &str =
 
 /// The cause in a message, where it is an unrendered template: the same for every document of such a file.
 #[must_use]
-pub fn template_cause(message: &str) -> Option<&'static str> {
+pub fn template_cause_in_message(message: &str) -> Option<&'static str> {
     [HELM, MUSTACHE].into_iter().find(|cause| message.contains(cause))
 }
 
@@ -19,7 +19,7 @@ fn cause(text: &str) -> &'static str {
 }
 
 /// Replaces a parser's message by the cause, where the text shows it. `origin` is the position of the text.
-pub(super) fn explain(text: &str, origin: Position, fault: ReadFault) -> ReadFault {
+pub(super) fn replace_message_by_usual_cause(text: &str, origin: Position, fault: ReadFault) -> ReadFault {
     if let Some(line) = merge_conflict_line(text) {
         let at = Position { line: origin.line.saturating_add(line), column: 1 };
         return ReadFault { at, message: "unresolved merge conflict".to_owned() };
@@ -121,7 +121,7 @@ mod tests {
             } else {
                 fault
             };
-            let fault = explain(text, origin, fault);
+            let fault = replace_message_by_usual_cause(text, origin, fault);
             (fault.at.line, fault.at.column, fault.message)
         };
         assert_eq!(explain("a:\n<<<<<<< HEAD\n", 10), (11, 1, "unresolved merge conflict".to_owned()));

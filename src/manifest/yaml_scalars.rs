@@ -8,95 +8,95 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use super::go_numbers;
-use super::node_tree::Kind;
+use super::node_tree::NodeKind;
 
 const PREFIX: &str = "tag:yaml.org,2002:";
 
 /// The value of a scalar; the error is a message without a place.
-pub(super) fn resolve(tag: Option<&str>, text: String, plain: bool) -> Result<Kind, String> {
+pub(super) fn value_of_scalar(tag: Option<&str>, text: String, plain: bool) -> Result<NodeKind, String> {
     match tag {
-        None | Some("") if !plain => Ok(Kind::Str(text)),
-        None | Some("") => Ok(resolve_plain_unless_string(&text).unwrap_or(Kind::Str(text))),
+        None | Some("") if !plain => Ok(NodeKind::Str(text)),
+        None | Some("") => Ok(resolve_plain_unless_string(&text).unwrap_or(NodeKind::Str(text))),
         Some(tag) => match tag.strip_prefix(PREFIX) {
-            Some("str") => Ok(Kind::Str(text)),
-            Some("binary") => binary(&text).map(Kind::Str),
+            Some("str") => Ok(NodeKind::Str(text)),
+            Some("binary") => binary(&text).map(NodeKind::Str),
             Some("timestamp") => timestamp(text),
             Some(name @ ("bool" | "int" | "float" | "null")) => tagged(name, &text),
-            Some("merge") if text == "<<" => Ok(Kind::Merge),
+            Some("merge") if text == "<<" => Ok(NodeKind::Merge),
             // go-yaml keeps the text of a scalar whose tag it does not know.
-            _ => Ok(Kind::Str(text)),
+            _ => Ok(NodeKind::Str(text)),
         },
     }
 }
 
 /// The value of a plain scalar that is not a string.
-pub(super) fn resolve_plain_unless_string(text: &str) -> Option<Kind> {
+pub(super) fn resolve_plain_unless_string(text: &str) -> Option<NodeKind> {
     // The first byte decides which rules can apply, as in go-yaml's resolve table.
     match text.as_bytes().first() {
-        None => Some(Kind::Null),
+        None => Some(NodeKind::Null),
         Some(b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O' | b'~') => word(text),
-        Some(b'<') => (text == "<<").then_some(Kind::Merge),
+        Some(b'<') => (text == "<<").then_some(NodeKind::Merge),
         Some(b'.') => match text {
-            ".nan" | ".NaN" | ".NAN" => Some(Kind::Float(f64::NAN)),
-            ".inf" | ".Inf" | ".INF" => Some(Kind::Float(f64::INFINITY)),
-            _ => go_numbers::point_float(text).map(Kind::Float),
+            ".nan" | ".NaN" | ".NAN" => Some(NodeKind::Float(f64::NAN)),
+            ".inf" | ".Inf" | ".INF" => Some(NodeKind::Float(f64::INFINITY)),
+            _ => go_numbers::parse_float_starting_with_point(text).map(NodeKind::Float),
         },
         Some(b'+' | b'-' | b'0'..=b'9') => match text {
-            "+.inf" | "+.Inf" | "+.INF" => Some(Kind::Float(f64::INFINITY)),
-            "-.inf" | "-.Inf" | "-.INF" => Some(Kind::Float(f64::NEG_INFINITY)),
+            "+.inf" | "+.Inf" | "+.INF" => Some(NodeKind::Float(f64::INFINITY)),
+            "-.inf" | "-.Inf" | "-.INF" => Some(NodeKind::Float(f64::NEG_INFINITY)),
             _ => numeric(text),
         },
         Some(_) => None,
     }
 }
 
-fn word(text: &str) -> Option<Kind> {
+fn word(text: &str) -> Option<NodeKind> {
     match text {
         "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
-            Some(Kind::Bool(true))
+            Some(NodeKind::Bool(true))
         }
         "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
-            Some(Kind::Bool(false))
+            Some(NodeKind::Bool(false))
         }
-        "~" | "null" | "Null" | "NULL" => Some(Kind::Null),
+        "~" | "null" | "Null" | "NULL" => Some(NodeKind::Null),
         _ => None,
     }
 }
 
-fn numeric(text: &str) -> Option<Kind> {
+fn numeric(text: &str) -> Option<NodeKind> {
     let plain = if text.contains('_') { Cow::Owned(text.replace('_', "")) } else { Cow::Borrowed(text) };
-    let value = go_numbers::integer(&plain)
-        .or_else(|| go_numbers::float(&plain).map(Kind::Float))
+    let value = go_numbers::parse_integer(&plain)
+        .or_else(|| go_numbers::parse_float(&plain).map(NodeKind::Float))
         .or_else(|| go_numbers::signed_binary(&plain))?;
     match value {
         // Go prints -0.0 as `-0`, and the next reader takes that for the integer.
-        Kind::Float(0.0) => Some(Kind::Int(0)),
+        NodeKind::Float(0.0) => Some(NodeKind::Int(0)),
         value => Some(value),
     }
 }
 
-fn tagged(name: &str, text: &str) -> Result<Kind, String> {
+fn tagged(name: &str, text: &str) -> Result<NodeKind, String> {
     let value = resolve_plain_unless_string(text);
     let found = match &value {
-        Some(Kind::Null) => "null",
-        Some(Kind::Bool(_)) => "bool",
-        Some(Kind::Int(_) | Kind::Uint(_)) => "int",
-        Some(Kind::Float(_)) => "float",
+        Some(NodeKind::Null) => "null",
+        Some(NodeKind::Bool(_)) => "bool",
+        Some(NodeKind::Int(_) | NodeKind::Uint(_)) => "int",
+        Some(NodeKind::Float(_)) => "float",
         _ => "str",
     };
     match value {
         Some(value) if found == name => Ok(value),
-        Some(Kind::Int(value)) if name == "float" => Ok(Kind::Float(value as f64)),
+        Some(NodeKind::Int(value)) if name == "float" => Ok(NodeKind::Float(value as f64)),
         _ => Err(format!("cannot read {} as !!{name}: the value is !!{found}", quoted(text))),
     }
 }
 
 /// `!!timestamp` yields the text itself; a text that is not a timestamp must be refused.
-fn timestamp(text: String) -> Result<Kind, String> {
+fn timestamp(text: String) -> Result<NodeKind, String> {
     let bytes = text.as_bytes();
     let year = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
     if year == 4 && bytes.get(4) == Some(&b'-') && bytes.get(5).is_some_and(u8::is_ascii_digit) {
-        return Ok(Kind::Str(text));
+        return Ok(NodeKind::Str(text));
     }
     Err(format!("cannot read {} as !!timestamp", quoted(&text)))
 }
@@ -130,21 +130,21 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn show(kind: &Kind) -> String {
+    fn show(kind: &NodeKind) -> String {
         match kind {
-            Kind::Null => "null".to_owned(),
-            Kind::Bool(value) => value.to_string(),
-            Kind::Int(value) => value.to_string(),
-            Kind::Uint(value) => format!("{value}u"),
-            Kind::Float(value) => format!("{value}f"),
-            Kind::Str(value) => format!("{value:?}"),
-            Kind::Merge => "merge".to_owned(),
+            NodeKind::Null => "null".to_owned(),
+            NodeKind::Bool(value) => value.to_string(),
+            NodeKind::Int(value) => value.to_string(),
+            NodeKind::Uint(value) => format!("{value}u"),
+            NodeKind::Float(value) => format!("{value}f"),
+            NodeKind::Str(value) => format!("{value:?}"),
+            NodeKind::Merge => "merge".to_owned(),
             _ => "?".to_owned(),
         }
     }
 
     fn plain(text: &str) -> String {
-        show(&resolve(None, text.to_owned(), true).unwrap())
+        show(&value_of_scalar(None, text.to_owned(), true).unwrap())
     }
 
     #[test]
@@ -215,13 +215,13 @@ mod tests {
         ] {
             assert_eq!(plain(text), format!("{text:?}"));
         }
-        assert_eq!(show(&resolve(None, "on".to_owned(), false).unwrap()), "\"on\"");
+        assert_eq!(show(&value_of_scalar(None, "on".to_owned(), false).unwrap()), "\"on\"");
     }
 
     #[test]
     fn tags() {
         let read = |tag: &str, text: &str| {
-            resolve(Some(&format!("{PREFIX}{tag}")), text.to_owned(), false).map(|kind| show(&kind))
+            value_of_scalar(Some(&format!("{PREFIX}{tag}")), text.to_owned(), false).map(|kind| show(&kind))
         };
         assert_eq!(read("str", "12").unwrap(), "\"12\"");
         assert_eq!(read("int", "0x1f").unwrap(), "31");
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(read("binary", "aGl=").unwrap(), "\"hi\"");
         assert_eq!(read("binary", "aG\r\nk\n=").unwrap(), "\"hi\"");
         assert_eq!(read("set", "12").unwrap(), "\"12\"");
-        assert_eq!(show(&resolve(Some("!"), "12".to_owned(), true).unwrap()), "\"12\"");
+        assert_eq!(show(&value_of_scalar(Some("!"), "12".to_owned(), true).unwrap()), "\"12\"");
         for (tag, text) in
             [("int", "1.5"), ("int", ""), ("bool", "x"), ("null", "x"), ("timestamp", "x"), ("binary", "a")]
         {

@@ -34,7 +34,7 @@ pub(super) fn image_conf(root: &Root) -> Reading<Variables> {
 fn read_conf_file(root: &Root, path: &str) -> Reading<Variables> {
     match root.read_at_most(path, MAX_OTHER_BYTES) {
         Ok(content) => {
-            let mut variables = parse_nccl_conf::variables(&content);
+            let mut variables = parse_nccl_conf::parse_variables_first_wins(&content);
             variables.retain(|name, _| may_keep_variable(name));
             Ok(variables)
         }

@@ -3,7 +3,7 @@
 use super::bounded_files::{MAX_ENTRIES, MAX_OTHER_BYTES, Root, reason};
 use crate::nccl::NcclVersion;
 use crate::preflight::ibverbs_providers::provider;
-use crate::preflight::image::{driver_file, elf, library_versions, loader_cache};
+use crate::preflight::image::{elf, libibverbs_driver_config, library_versions, loader_cache};
 use crate::preflight::readings::{Device, Image, Library};
 use crate::rdma::{Reading, Unreadable};
 use std::collections::{BTreeMap, BTreeSet};
@@ -165,7 +165,7 @@ fn drivers(root: &Root, folder: &str) -> Reading<Vec<String>> {
     let mut drivers = Vec::new();
     for name in names {
         match root.read_at_most(&format!("{folder}/{name}"), MAX_OTHER_BYTES) {
-            Ok(content) => drivers.extend(driver_file::driver_names(&content)),
+            Ok(content) => drivers.extend(libibverbs_driver_config::driver_names(&content)),
             Err(Unreadable::Missing | Unreadable::NotAFile) => {}
             Err(why) => return Err(why),
         }

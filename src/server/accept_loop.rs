@@ -2,12 +2,12 @@
 //! waits for requests in progress.
 
 use super::client_address_and_connection::Caller;
+use super::connection_activity_and_slow_clients::{ConnectionWatch, Slow, Waits, WatchedStream};
 use super::connection_age;
-use super::connection_deadlines::{ConnectionWatch, Slow, Waits, WatchedStream};
 use super::default_limits_and_deadlines::Limits;
 use super::metrics::{Handshake, Shed};
 use super::one_request_per_turn::one_request_per_turn;
-use super::open_connections::{Place, Refused, Table};
+use super::open_connections::{OpenConnections, Place, Refused};
 use super::routes;
 use super::shared_state::State;
 use super::stop_signals::Stop;
@@ -49,7 +49,7 @@ pub(super) async fn serve(
     let port = Port {
         acceptor: TlsAcceptor::from(config),
         router: routes::router(Arc::clone(&state)),
-        table: Table::new(state.limits.connections, state.limits.connections_per_peer),
+        table: OpenConnections::new(state.limits.connections, state.limits.connections_per_peer),
         state: Arc::clone(&state),
     };
     let mut connections = JoinSet::new();
@@ -61,7 +61,7 @@ pub(super) async fn serve(
         match accepted {
             Ok((stream, peer)) => port.serve_or_close(stream, peer, &mut connections),
             Err(error) => {
-                state.metrics.accept_error();
+                state.metrics.count_accept_error();
                 tracing::warn!(%error, "accepting a connection failed");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
@@ -81,7 +81,7 @@ pub(super) async fn serve(
 /// Waits for open connections to end. Answers close their connections. The client closes an idle one: if the server did,
 /// the client might use it at the same moment, and it would not repeat a POST.
 async fn drain(
-    table: &Table,
+    table: &OpenConnections,
     limits: &Limits,
     mut connections: JoinSet<()>,
     mut stop: watch::Receiver<Stop>,
@@ -89,7 +89,7 @@ async fn drain(
     let mut ended = pin!(async { while connections.join_next().await.is_some() {} });
     let closing = async {
         tokio::time::sleep(limits.drain).await;
-        table.close_all();
+        table.ask_all_to_end_once_idle();
         tokio::time::sleep(limits.finish).await;
     };
     tokio::select! {
@@ -103,7 +103,7 @@ async fn drain(
 struct Port {
     acceptor: TlsAcceptor,
     router: Router,
-    table: Arc<Table>,
+    table: Arc<OpenConnections>,
     state: Arc<State>,
 }
 
@@ -111,10 +111,10 @@ impl Port {
     /// Serves a connection, or closes it if there are too many: before its handshake, which costs more than any answer.
     fn serve_or_close(&self, stream: TcpStream, peer: SocketAddr, connections: &mut JoinSet<()>) {
         let watch = ConnectionWatch::new();
-        let place = match self.table.take_place_or_make_room(peer.ip(), &watch) {
+        let place = match self.table.take_place_evict_or_refuse(peer.ip(), &watch) {
             Ok(place) => place,
             Err(refused) => {
-                self.state.metrics.shed(match refused {
+                self.state.metrics.count_shed(match refused {
                     Refused::Peer => Shed::PeerConnections,
                     Refused::Full => Shed::Connections,
                 });
@@ -122,7 +122,7 @@ impl Port {
             }
         };
         if let Some(waits) = place.made_room {
-            self.state.metrics.shed(match waits {
+            self.state.metrics.count_shed(match waits {
                 Waits::Idle => Shed::Idle,
                 Waits::Handshake => Shed::UnfinishedHandshake,
                 Waits::Header => Shed::SlowHeader,
@@ -153,18 +153,18 @@ impl Connection {
         let _ = stream.set_nodelay(true);
         let handshake = tokio::select! {
             handshake = tokio::time::timeout(state.limits.handshake, acceptor.accept(stream)) => handshake,
-            () = watch.asked_to_make_room() => {
-                state.metrics.handshake(Handshake::Timeout);
+            () = watch.wait_until_asked_to_make_room() => {
+                state.metrics.count_handshake(Handshake::Timeout);
                 return;
             }
         };
         let tls = match handshake {
             Ok(Ok(tls)) => {
-                state.metrics.handshake(Handshake::Ok);
+                state.metrics.count_handshake(Handshake::Ok);
                 tls
             }
             Ok(Err(error)) => {
-                state.metrics.handshake(if is_client_certificate_fault(&error) {
+                state.metrics.count_handshake(if is_client_certificate_fault(&error) {
                     Handshake::Refused
                 } else {
                     Handshake::Failed
@@ -173,30 +173,30 @@ impl Connection {
                 return;
             }
             Err(_) => {
-                state.metrics.handshake(Handshake::Timeout);
-                state.metrics.shed(Shed::SlowHandshake);
+                state.metrics.count_handshake(Handshake::Timeout);
+                state.metrics.count_shed(Shed::SlowHandshake);
                 return;
             }
         };
-        state.metrics.connected();
-        watch.handshake_ends();
+        state.metrics.count_opened_connection();
+        watch.record_handshake_end();
         let old = connection_age::age_that_closes_connection(state.limits.connection_age);
         let service = hyper::service::service_fn({
             let (watch, state) = (Arc::clone(&watch), Arc::clone(&state));
             move |mut request: hyper::Request<Incoming>| {
                 request.extensions_mut().insert(caller.clone());
                 let (router, watch, state) = (router.clone(), Arc::clone(&watch), Arc::clone(&state));
-                watch.request_begins();
+                watch.record_complete_header();
                 one_request_per_turn(async move {
                     let mut response = router.oneshot(request.map(axum::body::Body::new)).await;
                     // The API server re-uses open connections to a pod that is going away
                     // (kubernetes/kubernetes#127335), and sends nothing to one that came later.
-                    if (state.draining.load(Ordering::Acquire) || watch.lived() >= old)
+                    if (state.draining.load(Ordering::Acquire) || watch.age_of_connection() >= old)
                         && let Ok(response) = &mut response
                     {
                         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
                     }
-                    watch.request_ends();
+                    watch.record_answer_ready();
                     response
                 })
             }
@@ -209,28 +209,28 @@ impl Connection {
         let mut connection = pin!(connection);
         let ended = tokio::select! {
             outcome = &mut connection => outcome,
-            slow = watch.too_slow(state.limits.header, state.limits.write) => {
-                state.metrics.shed(match slow {
+            slow = watch.wait_until_client_is_late(state.limits.header, state.limits.write) => {
+                state.metrics.count_shed(match slow {
                     Slow::Header => Shed::SlowHeader,
                     Slow::Answer => Shed::SlowAnswer,
                 });
                 tracing::debug!(?slow, "connection closed because the client was too slow");
                 Ok(())
             }
-            () = watch.asked_to_close() => {
+            () = watch.wait_until_asked_to_close() => {
                 connection.as_mut().graceful_shutdown();
                 let grace = if state.draining.load(Ordering::Acquire) { FIRST_REQUEST } else { Duration::ZERO };
                 tokio::select! {
                     outcome = &mut connection => outcome,
                     () = wait_until_no_request_in_progress(&watch, grace) => Ok(()),
-                    _ = watch.too_slow(state.limits.header, state.limits.write) => Ok(()),
+                    _ = watch.wait_until_client_is_late(state.limits.header, state.limits.write) => Ok(()),
                 }
             }
         };
         if let Err(error) = ended {
             tracing::debug!(%error, "connection ended with an error");
         }
-        state.metrics.disconnected();
+        state.metrics.count_closed_connection();
     }
 }
 
@@ -244,7 +244,7 @@ fn is_client_certificate_fault(error: &std::io::Error) -> bool {
 /// request. On a new one it would wait for the first request, and within a header or body for the rest.
 async fn wait_until_no_request_in_progress(watch: &ConnectionWatch, grace: Duration) {
     tokio::time::sleep(grace).await;
-    while watch.idle_for().is_none() && !watch.is_asked_to_end_and_waiting() {
+    while watch.idle_for().is_none() && !watch.must_make_room_and_is_waiting() {
         tokio::time::sleep(ACCEPT_PAUSE).await;
     }
 }

@@ -43,8 +43,8 @@ async fn ready(Shared((state, _)): Shared<(Arc<State>, Arc<WrittenMetrics>)>) ->
 }
 
 async fn metrics(Shared((state, written)): Shared<(Arc<State>, Arc<WrittenMetrics>)>) -> Response {
-    let Some(text) = written.newer_than_now(&state).await else {
-        return http_answers::fault();
+    let Some(text) = written.wait_for_text_begun_after_call(&state).await else {
+        return http_answers::internal_error_answer();
     };
     let mut response = Response::new(Body::from(text));
     let openmetrics = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");

@@ -13,7 +13,7 @@ const MARGIN: Duration = Duration::from_millis(200);
 
 /// How long after a request's header its answer is useful. The API server sends `?timeout=5s`, in whole seconds
 /// (k8s.io/apiserver pkg/admission/plugin/webhook/mutating/dispatcher.go, `callAttemptMutating`).
-pub(super) fn decision_timeout(query: Option<&str>) -> Duration {
+pub(super) fn decision_timeout_from_query(query: Option<&str>) -> Duration {
     let parameters = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     let seconds = parameters
         .filter(|(name, _)| name == "timeout")
@@ -38,7 +38,11 @@ mod tests {
             (Some("timeout=-1s"), 10),
             (Some("timeout=1m"), 10),
         ] {
-            assert_eq!(decision_timeout(query) + MARGIN, Duration::from_secs(seconds), "{query:?}");
+            assert_eq!(
+                decision_timeout_from_query(query) + MARGIN,
+                Duration::from_secs(seconds),
+                "{query:?}"
+            );
         }
     }
 }

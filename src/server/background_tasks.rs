@@ -2,12 +2,12 @@
 //! when one fails: [`super::task_supervisor`].
 
 use super::admin_thread::AdminThread;
-use super::reload_certificate::{self, Origin};
+use super::certificate_source_and_file_reload::{self, CertificateSource};
 use super::stop_signals::{self, Signals};
 use super::task_supervisor::{Supervisor, Task};
 use super::{Live, State, StatusWriter, Stop, admin_port, reload_client_ca, reload_fact_files};
 use crate::cluster::{self, Watches};
-use crate::tls::Clients;
+use crate::tls::ClientVerifier;
 use crate::{certificate_keeper, telemetry};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -16,8 +16,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 /// The thread that writes log lines. A line of `/readyz` is the only way to report its end.
-pub(super) fn start_log_writer(supervisor: &mut Supervisor) {
-    supervisor.start(
+pub(super) fn report_end_of_log_writer(supervisor: &mut Supervisor) {
+    supervisor.start_on_this_runtime(
         Task::new("log", "the server writes no log lines").without_restart(),
         telemetry::wait_until_log_thread_ends,
     );
@@ -32,9 +32,17 @@ pub(super) fn start_signal_handler(
     stop: watch::Sender<Stop>,
 ) {
     let (state, stop) = (Arc::clone(state), Arc::new(stop));
-    supervisor.start(Task::new("signals", "the server does not stop on SIGTERM"), move || {
-        stop_signals::listen(signals.clone(), Arc::clone(&state), lame_duck, Arc::clone(&stop))
-    });
+    supervisor.start_on_this_runtime(
+        Task::new("signals", "the server does not stop on SIGTERM"),
+        move || {
+            stop_signals::stop_server_on_signals(
+                signals.clone(),
+                Arc::clone(&state),
+                lame_duck,
+                Arc::clone(&stop),
+            )
+        },
+    );
 }
 
 /// The admin port.
@@ -52,32 +60,41 @@ pub(super) fn start_admin_port(
 }
 
 /// The certificate. `port` is the address of the webhook, where a handshake with it shows what it serves.
-pub(super) fn start_certificate_task(
+pub(super) fn start_certificate_reload_or_keeper(
     supervisor: &mut Supervisor,
-    origin: Origin,
+    origin: CertificateSource,
     state: &Arc<State>,
     port: Option<(SocketAddr, watch::Receiver<Stop>)>,
 ) {
     let metrics = Arc::clone(state.metrics.certificates());
     match origin {
-        Origin::Files { store, poll } => {
-            metrics.certificate_loaded();
-            let task =
-                Task::new(reload_certificate::TASK, "the server does not load changed certificate files");
+        CertificateSource::Files { store, poll } => {
+            metrics.count_load_and_record_time();
+            let task = Task::new(
+                certificate_source_and_file_reload::TASK,
+                "the server does not load changed certificate files",
+            );
             let state = Arc::clone(state);
-            supervisor.start(task, move || {
-                metrics.leaf_expiry(store.until());
-                reload_certificate::reload(Arc::clone(&store), poll, Arc::clone(&state))
+            supervisor.start_on_this_runtime(task, move || {
+                metrics.set_leaf_expiry(store.expiry_time());
+                certificate_source_and_file_reload::reload_changed_files_until_aborted(
+                    Arc::clone(&store),
+                    poll,
+                    Arc::clone(&state),
+                )
             });
         }
-        Origin::Cluster { settings, served } => {
+        CertificateSource::Cluster { settings, served } => {
             // Each start may write to the API server.
             let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
-            let task = Task::new(reload_certificate::TASK, "the server does not renew its certificate")
-                .with_first_pause(tick);
+            let task = Task::new(
+                certificate_source_and_file_reload::TASK,
+                "the server does not renew its certificate",
+            )
+            .with_first_pause(tick);
             let (kept, standing) = (certificate_keeper::KeptMemory::default(), state.certificates.clone());
-            supervisor.start(task, move || {
-                let port = port.clone().map(|(address, stop)| certificate_keeper::Port {
+            supervisor.start_on_this_runtime(task, move || {
+                let port = port.clone().map(|(address, stop)| certificate_keeper::OwnPort {
                     address,
                     closes: Arc::new(move || *stop.borrow() != Stop::No),
                 });
@@ -98,31 +115,38 @@ pub(super) fn start_certificate_task(
 /// The CA of clients.
 pub(super) fn start_client_ca_reloads(
     supervisor: &mut Supervisor,
-    clients: Arc<Clients>,
+    clients: Arc<ClientVerifier>,
     state: &Arc<State>,
 ) {
     let state = Arc::clone(state);
-    supervisor.start(Task::new("client-ca", "the server does not load a changed client CA"), move || {
-        reload_client_ca::reload(Arc::clone(&clients), Arc::clone(&state))
-    });
+    supervisor.start_on_this_runtime(
+        Task::new("client-ca", "the server does not load a changed client CA"),
+        move || reload_client_ca::reload_changed_file_until_aborted(Arc::clone(&clients), Arc::clone(&state)),
+    );
 }
 
 /// Profiles and facts from files.
 pub(super) fn start_fact_file_reloads(
     supervisor: &mut Supervisor,
-    source: reload_fact_files::Source,
+    source: reload_fact_files::FactFileSource,
     state: &Arc<State>,
 ) {
-    let reload_fact_files::Source { every, look } = source;
+    let reload_fact_files::FactFileSource { every, look } = source;
     let (check, state) = (Arc::new(Mutex::new(look)), Arc::clone(state));
-    supervisor.start(
+    supervisor.start_on_this_runtime(
         Task::new("files", "the server does not load changed files of profiles and facts"),
-        move || reload_fact_files::reload(every, Arc::clone(&check), Arc::clone(&state)),
+        move || {
+            reload_fact_files::publish_changed_files_until_aborted(
+                every,
+                Arc::clone(&check),
+                Arc::clone(&state),
+            )
+        },
     );
 }
 
 /// The watches of a cluster, and the writer of statuses.
-pub(super) fn start_watches(
+pub(super) fn start_watches_publisher_and_status_writer(
     supervisor: &mut Supervisor,
     live: Live,
     state: &Arc<State>,
@@ -153,7 +177,7 @@ pub(super) fn start_watches(
     supervisor.start_on(runtime, task, move || {
         let state = Arc::clone(&state);
         watches.clone().publish(move |snapshot| {
-            state.metrics.record_published_snapshot(&snapshot);
+            state.metrics.record_names_and_changed_profiles(&snapshot);
             state.snapshot.store(Arc::new(snapshot));
         })
     });
@@ -168,16 +192,18 @@ fn start_status_writer(
     stop: &watch::Receiver<Stop>,
 ) {
     let (state, stop) = (Arc::clone(state), stop.clone());
-    supervisor.start_and_wait_for_its_end(
+    supervisor.start_task_that_ends_itself(
         Task::new("statuses", "the server does not write the status of FabricProfiles"),
         move || {
             let (using, mut stop) = (Arc::clone(&state), stop.clone());
             // Before everything is known, a status would report half of the cluster as missing.
-            let snapshot = move || using.sync.waiting().is_none().then(|| using.snapshot.load_full());
+            let snapshot = move || {
+                using.sync.kinds_that_readiness_waits_for().is_none().then(|| using.snapshot.load_full())
+            };
             let stopped = async move { drop(stop.wait_for(|stop| *stop != Stop::No).await) };
             let StatusWriter { namespace, identity } = writer.clone();
             let metrics = Arc::clone(state.metrics.watches());
-            cluster::write_profile_status::run(
+            cluster::write_profile_status::write_statuses_while_leader(
                 client.clone(),
                 namespace,
                 identity,

@@ -1,6 +1,6 @@
 //! The client of a request: its address, and the watch over its connection.
 
-use super::connection_deadlines::ConnectionWatch;
+use super::connection_activity_and_slow_clients::ConnectionWatch;
 use std::net::IpAddr;
 use std::sync::Arc;
 

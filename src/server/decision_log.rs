@@ -6,8 +6,8 @@ use crate::review::admission_response::{MAX_EVIDENCE_LENGTH, MAX_PROFILE_NAMES_L
 use crate::review::decide_webhook_request::{Answer, WebhookEntry};
 use crate::review::{RequestNames, Verdict};
 use crate::rules::Severity;
-use crate::telemetry::DecisionLines;
-use crate::text::printable;
+use crate::telemetry::DecisionLineLimit;
+use crate::text::escaped_and_cut;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -25,7 +25,13 @@ pub enum LogDecisions {
 }
 
 /// One line and its limit. A request out of scope is read again for its names, and only if its line is written.
-pub(super) fn log(which: LogDecisions, answer: &Answer, body: &[u8], verdict: Verdict, took: Duration) {
+pub(super) fn log_decision_if_wanted(
+    which: LogDecisions,
+    answer: &Answer,
+    body: &[u8],
+    verdict: Verdict,
+    took: Duration,
+) {
     // Each message has a limit of its own, so that a wave of changed pods hides no denial.
     let (message, lines, notable) = match verdict {
         Verdict::Denied => ("request denied", &DENIED, true),
@@ -54,9 +60,9 @@ pub(super) fn log(which: LogDecisions, answer: &Answer, body: &[u8], verdict: Ve
     // The other entries plan the same changes again, or those that are made already.
     let plans = matches!(answer.entry, WebhookEntry::Mutate | WebhookEntry::Audit);
     let changes = decision.plan.changes.iter().filter(|_| plans).map(|c| &c.edit);
-    let text = |text: Option<&str>, most| printable(text.unwrap_or_default(), most);
+    let text = |text: Option<&str>, most| escaped_and_cut(text.unwrap_or_default(), most);
     tracing::info!(
-        target: DecisionLines::TARGET,
+        target: DecisionLineLimit::TARGET,
         uid = text(Some(&answer.uid), 64),
         entry = entry_name(answer.entry),
         mode = mode_name(answer.entry.mode()),
@@ -76,7 +82,7 @@ pub(super) fn log(which: LogDecisions, answer: &Answer, body: &[u8], verdict: Ve
     );
 }
 
-static DENIED: DecisionLines = DecisionLines::new();
-static WOULD_DENY: DecisionLines = DecisionLines::new();
-static CHANGED: DecisionLines = DecisionLines::new();
-static OTHER: DecisionLines = DecisionLines::new();
+static DENIED: DecisionLineLimit = DecisionLineLimit::new();
+static WOULD_DENY: DecisionLineLimit = DecisionLineLimit::new();
+static CHANGED: DecisionLineLimit = DecisionLineLimit::new();
+static OTHER: DecisionLineLimit = DecisionLineLimit::new();

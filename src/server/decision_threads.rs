@@ -6,15 +6,15 @@
 //! after a short time, it begins again behind longer ones: on the thread that read the body, then on a thread for small
 //! bodies, then on one for large bodies.
 
-use super::concurrent_requests_and_decisions::{MAX_MEMORY_OF_ALL_DECISIONS, Turn};
-use super::decide_and_catch_panic::{Decide, decide_log_and_render};
-use super::decoded_size::{DecodedSize, MAX_ESCAPES};
-use super::http_answers::{count_and_answer_late, fault};
-use super::memory_of_request_bodies::Held;
+use super::body_bytes_within_budget::BytesWithinBudget;
+use super::budgets_for_requests_and_decisions::{MAX_MEMORY_OF_ALL_DECISIONS, Turn};
+use super::decide_and_catch_panic::{Decide, decide_log_count_and_answer};
+use super::estimate_memory_of_decision::{DecisionMemoryEstimate, MAX_ESCAPES};
+use super::fair_share_per_client_address::MAX_SMALL_BODY_BYTES;
+use super::http_answers::{count_and_answer_late, internal_error_answer};
 use super::request_body;
-use super::share_of_requests_and_body_bytes::MAX_SMALL_BODY_BYTES;
 use super::shared_state::State;
-use super::which_thread::{ON_READING_THREAD, ON_SMALL_THREAD};
+use super::which_thread::{MAX_CPU_TIME_ON_READING_THREAD, MAX_CPU_TIME_ON_SMALL_THREAD};
 use crate::deadline::Deadline;
 use crate::review::decide_webhook_request::WebhookEntry;
 use axum::response::Response;
@@ -38,35 +38,36 @@ impl Drop for Abandons {
 
 /// Decides on a body over [`super::which_thread::MAX_BYTES_ON_READING_THREAD`] by a point in time, together with the stored objects that the
 /// decision reads.
-pub(super) async fn decide_on_other_threads(
+pub(super) async fn decide_behind_reading_thread(
     state: &Arc<State>,
     entry: WebhookEntry,
-    read: (Held, DecodedSize),
+    read: (BytesWithinBudget, DecisionMemoryEstimate),
     decide: Decide,
     until: Instant,
 ) -> Response {
-    decide_since(state, entry, read, decide, Instant::now()..until).await
+    decide_on_small_then_large_thread(state, entry, read, decide, Instant::now()..until).await
 }
 
 /// The same from a point in time on.
-async fn decide_since(
+async fn decide_on_small_then_large_thread(
     state: &Arc<State>,
     entry: WebhookEntry,
-    (held, beside): (Held, DecodedSize),
+    (held, beside): (BytesWithinBudget, DecisionMemoryEstimate),
     decide: Decide,
     time: Range<Instant>,
 ) -> Response {
     let until = time.end;
     let work = async {
         if held.escapes() > MAX_ESCAPES {
-            return Some(request_body::too_many_escapes(held.escapes()));
+            return Some(request_body::refuse_too_many_escapes(held.escapes()));
         }
-        let decoded = held.memory_of_decision();
+        let decoded = held.estimated_memory_of_decision();
         let mut held = held;
-        if held.bytes().len() + beside.weighed() <= MAX_SMALL_BODY_BYTES {
-            let turn = state.budgets.small_turn(held.peer()).await?;
-            let limit = Limit { until, longest: ON_SMALL_THREAD };
-            held = match on_a_thread(state, entry, held, decide, limit, turn).await {
+        if held.bytes().len() + beside.weighed_bytes() <= MAX_SMALL_BODY_BYTES {
+            let turn = state.budgets.wait_for_turn_of_small_body(held.peer()).await?;
+            let limit = DecisionTimeLimit { until, longest: MAX_CPU_TIME_ON_SMALL_THREAD };
+            held = match decide_on_blocking_thread_within_limit(state, entry, held, decide, limit, turn).await
+            {
                 Ok(response) => return Some(response),
                 Err(held) => held,
             };
@@ -74,11 +75,12 @@ async fn decide_since(
         // Only the body may be too much.
         let decoded_together =
             decoded.max((decoded + beside.memory_of_decision()).min(MAX_MEMORY_OF_ALL_DECISIONS));
-        let Some(turn) = state.budgets.turn(held.peer(), decoded_together).await else {
-            return Some(request_body::too_many_entries(decoded));
+        let Some(turn) = state.budgets.wait_for_turn_of_large_body(held.peer(), decoded_together).await
+        else {
+            return Some(request_body::refuse_too_much_memory(decoded));
         };
-        let limit = Limit { until, longest: Duration::MAX };
-        on_a_thread(state, entry, held, decide, limit, turn).await.ok()
+        let limit = DecisionTimeLimit { until, longest: Duration::MAX };
+        decide_on_blocking_thread_within_limit(state, entry, held, decide, limit, turn).await.ok()
     };
     let decided = tokio::time::timeout_at(until.into(), work).await;
     decided.ok().flatten().unwrap_or_else(|| count_and_answer_late(state, entry, time.start))
@@ -89,45 +91,54 @@ async fn decide_since(
 pub(super) async fn decide_on_reading_thread_first(
     state: &Arc<State>,
     entry: WebhookEntry,
-    held: Held,
+    held: BytesWithinBudget,
     how: Decide,
     until: Instant,
 ) -> Response {
     let started = Instant::now();
-    match decide_here(state, entry, held, how, until) {
+    match decide_on_this_thread_briefly(state, entry, held, how, until) {
         Ok(response) => response,
         Err(_) if Instant::now() >= until => count_and_answer_late(state, entry, started),
-        Err(held) => decide_since(state, entry, (held, DecodedSize::default()), how, started..until).await,
+        Err(held) => {
+            decide_on_small_then_large_thread(
+                state,
+                entry,
+                (held, DecisionMemoryEstimate::default()),
+                how,
+                started..until,
+            )
+            .await
+        }
     }
 }
 
 /// The body again, where it is not decided.
-fn decide_here(
+fn decide_on_this_thread_briefly(
     state: &State,
     entry: WebhookEntry,
-    held: Held,
+    held: BytesWithinBudget,
     decide: Decide,
     until: Instant,
-) -> Result<Response, Held> {
+) -> Result<Response, BytesWithinBudget> {
     let asked = AtomicUsize::new(1);
-    let own = OwnTime::of_this_thread(ON_READING_THREAD);
+    let own = CpuTimeOfDecision::of_this_thread(MAX_CPU_TIME_ON_READING_THREAD);
     // Only this thread asks. To look at the clock each time would be a noticeable part of such a decision.
     let over = || {
         let times = asked.load(Ordering::Relaxed);
         asked.store(times.wrapping_add(1), Ordering::Relaxed);
         times.is_multiple_of(QUESTIONS_PER_CLOCK_READING) && own.is_over(until)
     };
-    decide_log_and_render(state, entry, held, decide, &Deadline::brief_and_ends_when(&over))
+    decide_log_count_and_answer(state, entry, held, decide, &Deadline::brief_and_ends_when(&over))
 }
 
 /// CPU time of one decision. The other threads of the server, and the machine, may stop its thread at any time for longer
 /// than it may take.
-struct OwnTime {
+struct CpuTimeOfDecision {
     started: (Instant, Duration),
     longest: Duration,
 }
 
-impl OwnTime {
+impl CpuTimeOfDecision {
     fn of_this_thread(longest: Duration) -> Self {
         Self { started: (Instant::now(), cpu_time()), longest }
     }
@@ -148,33 +159,33 @@ fn cpu_time() -> Duration {
 
 /// The time limit of a decision on a thread of its own.
 #[derive(Clone, Copy)]
-struct Limit {
+struct DecisionTimeLimit {
     until: Instant,
     /// CPU time that it may take.
     longest: Duration,
 }
 
 /// Decides on a thread of its own. The body again where the decision stops because of the time limit.
-async fn on_a_thread(
+async fn decide_on_blocking_thread_within_limit(
     state: &Arc<State>,
     entry: WebhookEntry,
-    held: Held,
+    held: BytesWithinBudget,
     decide: Decide,
-    Limit { until, longest }: Limit,
+    DecisionTimeLimit { until, longest }: DecisionTimeLimit,
     turn: Turn,
-) -> Result<Response, Held> {
+) -> Result<Response, BytesWithinBudget> {
     let abandoned = Arc::new(AtomicBool::new(false));
     let _abandons = Abandons(Arc::clone(&abandoned));
     let state = Arc::clone(state);
     let work = tokio::task::spawn_blocking(move || {
         // Held until the thread is done, even if nobody waits for it.
         let _turn = turn;
-        let own = OwnTime::of_this_thread(longest);
+        let own = CpuTimeOfDecision::of_this_thread(longest);
         let over = || abandoned.load(Ordering::Relaxed) || own.is_over(until);
-        decide_log_and_render(&state, entry, held, decide, &Deadline::ends_when(&over))
+        decide_log_count_and_answer(&state, entry, held, decide, &Deadline::ends_when(&over))
     });
     // It fails only where the runtime ends; panics are caught inside.
-    work.await.unwrap_or_else(|_| Ok(fault()))
+    work.await.unwrap_or_else(|_| Ok(internal_error_answer()))
 }
 
 #[cfg(test)]
@@ -211,16 +222,21 @@ mod tests {
         let runtime = runtime.unwrap();
         for (how, within) in [(yielding as Decide, 500), (stubborn, 500)] {
             let state = Arc::new(State::bare());
-            let held = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
-            let held = (held, DecodedSize::default());
+            let held = state.budgets.empty_body_of_address(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
+            let held = (held, DecisionMemoryEstimate::default());
             let started = Instant::now();
             let until = started + Duration::from_millis(50);
-            let response =
-                runtime.block_on(decide_on_other_threads(&state, WebhookEntry::Mutate, held, how, until));
+            let response = runtime.block_on(decide_behind_reading_thread(
+                &state,
+                WebhookEntry::Mutate,
+                held,
+                how,
+                until,
+            ));
             assert_eq!(response.status(), StatusCode::GATEWAY_TIMEOUT);
             assert!(response.headers().get("retry-after").is_none());
             assert!(started.elapsed() < Duration::from_millis(within), "{:?}", started.elapsed());
-            let text = state.metrics.text();
+            let text = state.metrics.text_for_scrape();
             assert!(
                 text.contains("requests_total{entry=\"mutate\",mode=\"enforce\",result=\"late\"} 1"),
                 "{text}"
@@ -233,7 +249,7 @@ mod tests {
     fn a_small_body_is_late_too() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let state = Arc::new(State::bare());
-        let held = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
+        let held = state.budgets.empty_body_of_address(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
         let started = Instant::now();
         let until = started + Duration::from_millis(50);
         let response = runtime.block_on(decide_on_reading_thread_first(
@@ -245,7 +261,7 @@ mod tests {
         ));
         assert_eq!(response.status(), StatusCode::GATEWAY_TIMEOUT);
         assert!(started.elapsed() < Duration::from_millis(500), "{:?}", started.elapsed());
-        let text = state.metrics.text();
+        let text = state.metrics.text_for_scrape();
         assert!(
             text.contains("requests_total{entry=\"mutate\",mode=\"enforce\",result=\"late\"} 1"),
             "{text}"
@@ -266,7 +282,7 @@ mod tests {
     fn many_looks_are_on_a_thread_of_their_own() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let state = Arc::new(State::bare());
-        let held = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
+        let held = state.budgets.empty_body_of_address(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
         let until = Instant::now() + Duration::from_secs(60);
         let response = runtime.block_on(decide_on_reading_thread_first(
             &state,
@@ -293,7 +309,7 @@ mod tests {
             tried.len()
         };
         // To wait is no work.
-        std::thread::sleep(2 * ON_SMALL_THREAD);
+        std::thread::sleep(2 * MAX_CPU_TIME_ON_SMALL_THREAD);
         assert!(!deadline.is_over());
         while tries < 3 && !deadline.is_over() {
             std::hint::spin_loop();
@@ -308,11 +324,11 @@ mod tests {
         let state = Arc::new(State::bare());
         let until = Instant::now() + Duration::from_secs(60);
         let ask = || {
-            let held = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
+            let held = state.budgets.empty_body_of_address(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
             decide_on_reading_thread_first(&state, WebhookEntry::Mutate, held, slow, until)
         };
         // All threads for large bodies are busy: it is tried twice, and waits.
-        let turn = || state.budgets.turn(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+        let turn = || state.budgets.wait_for_turn_of_large_body(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
         let mut busy = Vec::new();
         while let Ok(turn) =
             runtime.block_on(async { tokio::time::timeout(Duration::from_millis(50), turn()).await })
@@ -326,7 +342,7 @@ mod tests {
         drop(busy);
         assert_eq!(runtime.block_on(ask()).status(), StatusCode::BAD_REQUEST, "it is decided");
         assert_eq!(TRIED.lock().unwrap().len(), 3);
-        assert_eq!(state.budgets.used(), (0, 0));
+        assert_eq!(state.budgets.requests_and_bytes_in_use(), (0, 0));
     }
 
     /// A request whose client has gone stops the work for it.
@@ -337,18 +353,21 @@ mod tests {
         let state = Arc::new(State::bare());
         let until = Instant::now() + Duration::from_secs(60);
         runtime.block_on(async {
-            let held = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
-            let work = decide_on_other_threads(
+            let held = state.budgets.empty_body_of_address(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
+            let work = decide_behind_reading_thread(
                 &state,
                 WebhookEntry::Mutate,
-                (held, DecodedSize::default()),
+                (held, DecisionMemoryEstimate::default()),
                 yielding,
                 until,
             );
             assert!(tokio::time::timeout(Duration::from_millis(50), work).await.is_err());
             // All threads are free again.
             for _ in 0..8 {
-                let turn = state.budgets.turn(IpAddr::V4(Ipv4Addr::LOCALHOST), MAX_MEMORY_OF_ALL_DECISIONS);
+                let turn = state.budgets.wait_for_turn_of_large_body(
+                    IpAddr::V4(Ipv4Addr::LOCALHOST),
+                    MAX_MEMORY_OF_ALL_DECISIONS,
+                );
                 assert!(tokio::time::timeout(Duration::from_secs(10), turn).await.is_ok_and(|t| t.is_some()));
             }
         });

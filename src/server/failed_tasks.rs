@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Tasks that are down, or were within the last minute; by name, with their line of `/readyz`. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Failed(Arc<Mutex<BTreeMap<String, String>>>);
+pub(crate) struct FailedTasks(Arc<Mutex<BTreeMap<String, String>>>);
 
-impl Failed {
+impl FailedTasks {
     fn with<T>(&self, work: impl FnOnce(&mut BTreeMap<String, String>) -> T) -> T {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

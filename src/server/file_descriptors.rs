@@ -14,7 +14,7 @@ const LEAST_OTHERS: u64 = 160;
 
 /// Raises the limit of the process to the need of these limits, as Go does for every program (os/rlimit.go). If the system
 /// refuses, the server accepts fewer connections.
-pub(super) fn raise_limit(limits: Limits) -> Limits {
+pub(super) fn raise_open_files_or_lower_connections(limits: Limits) -> Limits {
     let rlimit = getrlimit(Resource::Nofile);
     let needed = needed(&limits);
     let mut there = rlimit.current.unwrap_or(u64::MAX);

@@ -1,6 +1,6 @@
 //! The HTTP answers of the webhook port: JSON, text, and those at a limit, after the deadline, or after an error of the server.
 
-use super::memory_of_request_bodies::Held;
+use super::body_bytes_within_budget::BytesWithinBudget;
 use super::metrics::Shed;
 use super::shared_state::State;
 use crate::review::decide_webhook_request::WebhookEntry;
@@ -9,12 +9,12 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use std::time::Instant;
 
-pub(super) const MEMORY: &str = "other requests use too much memory (--max-body-memory)";
+pub(super) const BUSY_BECAUSE_OF_MEMORY: &str = "other requests use too much memory (--max-body-memory)";
 
 /// The answer at a limit. The API server retries after that second, within the webhook's timeout (client-go
 /// rest/with_retry.go: any 5xx with Retry-After). It uses a new connection, which a Service may send to another replica.
 pub(super) fn count_and_answer_busy(state: &State, reason: Shed, text: &str) -> Response {
-    state.metrics.shed(reason);
+    state.metrics.count_shed(reason);
     let mut response =
         plain(StatusCode::SERVICE_UNAVAILABLE, &format!("the server is busy: {text}; try again"));
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
@@ -25,15 +25,15 @@ pub(super) fn count_and_answer_busy(state: &State, reason: Shed, text: &str) -> 
 /// The answer without a decision. It has no Retry-After, because the API server has no time left: it says that we took too
 /// long, and failurePolicy decides.
 pub(super) fn count_and_answer_late(state: &State, entry: WebhookEntry, started: Instant) -> Response {
-    state.metrics.late(entry, started.elapsed());
+    state.metrics.count_late_request(entry, started.elapsed());
     plain(StatusCode::GATEWAY_TIMEOUT, "fabric-admission: no decision within the webhook's timeout")
 }
 
-pub(super) fn fault() -> Response {
+pub(super) fn internal_error_answer() -> Response {
     plain(StatusCode::INTERNAL_SERVER_ERROR, "fabric-admission: internal error; see the log of the server")
 }
 
-pub(super) fn json(body: Held) -> Response {
+pub(super) fn json(body: BytesWithinBudget) -> Response {
     let mut response = Response::new(Body::from(body.into_bytes()));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response

@@ -20,7 +20,7 @@ pub(super) struct WrittenMetrics(Mutex<Option<(Instant, Bytes)>>);
 
 impl WrittenMetrics {
     /// A text that was begun after this call; `None` if writing it failed.
-    pub(super) async fn newer_than_now(&self, state: &Arc<State>) -> Option<Bytes> {
+    pub(super) async fn wait_for_text_begun_after_call(&self, state: &Arc<State>) -> Option<Bytes> {
         let asked = Instant::now();
         let mut last = self.0.lock().await;
         if let Some((begun, text)) = &*last {
@@ -31,7 +31,7 @@ impl WrittenMetrics {
         }
         let begun = Instant::now();
         let state = Arc::clone(state);
-        let text = tokio::task::spawn_blocking(move || write(&state)).await.ok()?;
+        let text = tokio::task::spawn_blocking(move || set_gauges_and_write_text(&state)).await.ok()?;
         *last = Some((begun, text.clone()));
         Some(text)
     }
@@ -43,12 +43,12 @@ fn days(seconds: i64) -> f64 {
     if seconds < 0 { -days } else { days }
 }
 
-fn write(state: &State) -> Bytes {
-    let (requests, bytes) = state.budgets.used();
+fn set_gauges_and_write_text(state: &State) -> Bytes {
+    let (requests, bytes) = state.budgets.requests_and_bytes_in_use();
     state.metrics.set_budget_use(requests, bytes);
-    let days = state.expiry.left().map(days);
-    state.metrics.set_fact_ages_and_certificate_days(state.sync.ages().into_iter(), days);
-    state.metrics.text().into()
+    let days = state.expiry.seconds_until_expiry().map(days);
+    state.metrics.set_fact_ages_and_certificate_days(state.sync.times_since_last_contact().into_iter(), days);
+    state.metrics.text_for_scrape().into()
 }
 
 #[cfg(test)]
@@ -59,11 +59,11 @@ mod tests {
     #[tokio::test]
     async fn scrapes_that_wait_together_share_a_text_and_no_scrape_gets_an_older_one() {
         let (metrics, state) = (Arc::new(WrittenMetrics::default()), Arc::new(State::bare()));
-        let first = metrics.newer_than_now(&state).await.unwrap();
+        let first = metrics.wait_for_text_begun_after_call(&state).await.unwrap();
         let scrapes: Vec<_> = (0..50)
             .map(|_| {
                 let (metrics, state) = (Arc::clone(&metrics), Arc::clone(&state));
-                tokio::spawn(async move { metrics.newer_than_now(&state).await.unwrap() })
+                tokio::spawn(async move { metrics.wait_for_text_begun_after_call(&state).await.unwrap() })
             })
             .collect();
         let mut texts = BTreeSet::new();

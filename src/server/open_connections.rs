@@ -1,6 +1,6 @@
 //! The open connections, by address. Which of them closes when there are too many: [`super::which_connection_closes`].
 
-use super::connection_deadlines::{ConnectionWatch, Waits};
+use super::connection_activity_and_slow_clients::{ConnectionWatch, Waits};
 use super::which_connection_closes::{self, Dispensable};
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -17,7 +17,7 @@ pub(super) enum Refused {
 
 /// Every open connection of a port.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct OpenConnections {
     most: usize,
     per_peer: usize,
     rows: Mutex<Rows>,
@@ -46,19 +46,19 @@ impl Rows {
 /// A connection's place; it is free again when this is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
-    table: Arc<Table>,
+    table: Arc<OpenConnections>,
     number: u64,
     /// What the connection that made room was waiting for.
     pub(super) made_room: Option<Waits>,
 }
 
-impl Table {
+impl OpenConnections {
     pub(super) fn new(most: usize, per_peer: usize) -> Arc<Self> {
         Arc::new(Self { most, per_peer, rows: Mutex::default() })
     }
 
     /// A place for a connection. If the table is full, another connection has to make room.
-    pub(super) fn take_place_or_make_room(
+    pub(super) fn take_place_evict_or_refuse(
         self: &Arc<Self>,
         peer: IpAddr,
         watch: &Arc<ConnectionWatch>,
@@ -72,7 +72,7 @@ impl Table {
         let mut made_room = None;
         if rows.open.len() >= self.most {
             let Dispensable { number, waits, coming } =
-                which_connection_closes::for_newcomer(&rows.open, &rows.peers, self.most, peer)
+                which_connection_closes::choose_connection_to_evict(&rows.open, &rows.peers, self.most, peer)
                     .ok_or(Refused::Full)?;
             // It leaves the table before it is gone, so that it is not chosen twice.
             if let Some(other) = rows.remove(number) {
@@ -88,14 +88,14 @@ impl Table {
     }
 }
 
-impl Table {
+impl OpenConnections {
     /// Asks every connection to end once it is idle.
-    pub(super) fn close_all(&self) {
+    pub(super) fn ask_all_to_end_once_idle(&self) {
         let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         let mut numbers: Vec<&u64> = rows.open.keys().collect();
         numbers.sort_unstable();
         for (_, watch) in numbers.into_iter().filter_map(|number| rows.open.get(number)) {
-            watch.ask_to_close();
+            watch.ask_to_end_once_idle();
         }
     }
 }
@@ -116,46 +116,46 @@ mod tests {
 
     fn idle() -> Arc<ConnectionWatch> {
         let watch = ConnectionWatch::new();
-        watch.request_ends();
+        watch.record_answer_ready();
         watch.record_all_written();
         watch
     }
 
     #[test]
     fn a_place_is_free_again() {
-        let table = Table::new(2, 1);
-        let place = table.take_place_or_make_room(peer(1), &ConnectionWatch::new()).unwrap();
+        let table = OpenConnections::new(2, 1);
+        let place = table.take_place_evict_or_refuse(peer(1), &ConnectionWatch::new()).unwrap();
         assert_eq!(
-            table.take_place_or_make_room(peer(1), &ConnectionWatch::new()).unwrap_err(),
+            table.take_place_evict_or_refuse(peer(1), &ConnectionWatch::new()).unwrap_err(),
             Refused::Peer
         );
         let mapped = "::ffff:10.0.0.1".parse().unwrap();
         assert_eq!(
-            table.take_place_or_make_room(mapped, &ConnectionWatch::new()).unwrap_err(),
+            table.take_place_evict_or_refuse(mapped, &ConnectionWatch::new()).unwrap_err(),
             Refused::Peer,
             "the same address"
         );
         drop(place);
-        assert!(table.take_place_or_make_room(peer(1), &ConnectionWatch::new()).is_ok());
+        assert!(table.take_place_evict_or_refuse(peer(1), &ConnectionWatch::new()).is_ok());
         assert!(table.rows.lock().unwrap().peers.is_empty(), "an address without connections is forgotten");
     }
 
     /// A connection in the middle of a body.
     fn reading() -> Arc<ConnectionWatch> {
         let watch = ConnectionWatch::new();
-        watch.request_begins();
+        watch.record_complete_header();
         watch
     }
 
     /// One whose request is being decided.
     fn busy() -> Arc<ConnectionWatch> {
         let watch = reading();
-        watch.body_ends();
+        watch.record_complete_body();
         watch
     }
 
-    fn places(table: &Arc<Table>, last: u8, watches: &[Arc<ConnectionWatch>]) -> Vec<Place> {
-        watches.iter().map(|watch| table.take_place_or_make_room(peer(last), watch).unwrap()).collect()
+    fn places(table: &Arc<OpenConnections>, last: u8, watches: &[Arc<ConnectionWatch>]) -> Vec<Place> {
+        watches.iter().map(|watch| table.take_place_evict_or_refuse(peer(last), watch).unwrap()).collect()
     }
 
     fn gone(watches: &[Arc<ConnectionWatch>]) -> usize {
@@ -165,46 +165,46 @@ mod tests {
     /// Two addresses whose connections are never idle and never stalled, and an API server.
     #[test]
     fn who_sends_halves_in_turns_keeps_nobody_out() {
-        let table = Table::new(32, 20);
+        let table = OpenConnections::new(32, 20);
         let crowd = |count: usize| (0..count).map(|_| reading()).collect::<Vec<_>>();
         let (idle, one, two) = ([idle(), idle()], crowd(16), crowd(14));
         let mut open = places(&table, 1, &idle);
         open.extend(places(&table, 2, &one));
         open.extend(places(&table, 3, &two));
         // Its own connections come and go, those of its neighbour and the connections of light users do not.
-        let refused = table.take_place_or_make_room(peer(2), &reading()).unwrap_err();
+        let refused = table.take_place_evict_or_refuse(peer(2), &reading()).unwrap_err();
         assert_eq!((refused, gone(&idle), gone(&one), gone(&two)), (Refused::Full, 0, 0, 0));
         for round in 1..=4 {
-            let place = table.take_place_or_make_room(peer(1), &busy()).unwrap();
+            let place = table.take_place_evict_or_refuse(peer(1), &busy()).unwrap();
             assert_eq!((place.made_room, gone(&idle)), (Some(Waits::Body), 0), "round {round}");
             open.push(place);
         }
         assert_eq!((gone(&one), gone(&two)), (3, 1), "always of who has most");
         assert!(
-            one.iter().chain(&two).all(|watch| watch.is_to_close() == watch.is_asked_to_end_and_waiting()),
+            one.iter().chain(&two).all(|watch| watch.is_to_close() == watch.must_make_room_and_is_waiting()),
             "at once"
         );
         // Until it has its share; then its own idle ones go.
         for _ in 0..20 {
-            open.extend(table.take_place_or_make_room(peer(1), &busy()));
+            open.extend(table.take_place_evict_or_refuse(peer(1), &busy()));
         }
-        assert_eq!(table.take_place_or_make_room(peer(1), &busy()).unwrap_err(), Refused::Full);
+        assert_eq!(table.take_place_evict_or_refuse(peer(1), &busy()).unwrap_err(), Refused::Full);
         let count = |last| table.rows.lock().unwrap().peers[&peer(last)];
         assert_eq!((count(1), count(2), count(3), gone(&idle)), (11, 10, 11, 2));
     }
 
     #[test]
     fn requests_on_their_way_are_waited_for_within_a_share() {
-        let table = Table::new(4, 4);
+        let table = OpenConnections::new(4, 4);
         let (calm, crowd) = ([reading(), reading()], [reading(), busy()]);
         let _open = (places(&table, 1, &calm), places(&table, 2, &crowd));
-        let place = table.take_place_or_make_room(peer(3), &busy());
+        let place = table.take_place_evict_or_refuse(peer(3), &busy());
         assert_eq!(place.unwrap().made_room, Some(Waits::Body), "a share is one of four");
         assert_eq!(gone(&calm) + gone(&crowd), 1);
-        let table = Table::new(4, 4);
+        let table = OpenConnections::new(4, 4);
         let _open = (places(&table, 1, &calm), places(&table, 2, &crowd));
         assert_eq!(
-            table.take_place_or_make_room(peer(1), &busy()).unwrap_err(),
+            table.take_place_evict_or_refuse(peer(1), &busy()).unwrap_err(),
             Refused::Full,
             "a share is two of four"
         );
@@ -212,34 +212,34 @@ mod tests {
 
     #[test]
     fn who_has_most_makes_room_and_busy_connections_stay() {
-        let table = Table::new(3, 3);
+        let table = OpenConnections::new(3, 3);
         let (crowd, alone) = ([idle(), busy()], idle());
         let _places = [
-            table.take_place_or_make_room(peer(1), &alone).unwrap(),
-            table.take_place_or_make_room(peer(2), &crowd[0]).unwrap(),
-            table.take_place_or_make_room(peer(2), &crowd[1]).unwrap(),
+            table.take_place_evict_or_refuse(peer(1), &alone).unwrap(),
+            table.take_place_evict_or_refuse(peer(2), &crowd[0]).unwrap(),
+            table.take_place_evict_or_refuse(peer(2), &crowd[1]).unwrap(),
         ];
-        let place = table.take_place_or_make_room(peer(3), &busy()).unwrap();
+        let place = table.take_place_evict_or_refuse(peer(3), &busy()).unwrap();
         assert_eq!(place.made_room, Some(Waits::Idle));
         assert!(crowd[0].is_to_close() && !alone.is_to_close());
-        let _second = table.take_place_or_make_room(peer(3), &busy()).unwrap();
+        let _second = table.take_place_evict_or_refuse(peer(3), &busy()).unwrap();
         assert!(alone.is_to_close(), "the last idle one");
-        assert_eq!(table.take_place_or_make_room(peer(4), &busy()).unwrap_err(), Refused::Full);
+        assert_eq!(table.take_place_evict_or_refuse(peer(4), &busy()).unwrap_err(), Refused::Full);
     }
 
     #[test]
     fn the_oldest_handshake_of_who_has_most_makes_room() {
-        let table = Table::new(4, 4);
+        let table = OpenConnections::new(4, 4);
         let (alone, older) = ([ConnectionWatch::new(), idle()], ConnectionWatch::new());
         std::thread::sleep(std::time::Duration::from_millis(5));
         let crowd = [older, ConnectionWatch::new()];
         let _places = [
-            table.take_place_or_make_room(peer(1), &alone[0]).unwrap(),
-            table.take_place_or_make_room(peer(2), &crowd[0]).unwrap(),
-            table.take_place_or_make_room(peer(2), &crowd[1]).unwrap(),
-            table.take_place_or_make_room(peer(3), &alone[1]).unwrap(),
+            table.take_place_evict_or_refuse(peer(1), &alone[0]).unwrap(),
+            table.take_place_evict_or_refuse(peer(2), &crowd[0]).unwrap(),
+            table.take_place_evict_or_refuse(peer(2), &crowd[1]).unwrap(),
+            table.take_place_evict_or_refuse(peer(3), &alone[1]).unwrap(),
         ];
-        let place = table.take_place_or_make_room(peer(4), &busy()).unwrap();
+        let place = table.take_place_evict_or_refuse(peer(4), &busy()).unwrap();
         assert_eq!(place.made_room, Some(Waits::Handshake));
         assert!(crowd[0].is_to_close() && !crowd[1].is_to_close(), "the older one");
         assert!(alone.iter().all(|watch| !watch.is_to_close()));

@@ -1,6 +1,6 @@
 //! When the server is ready, and what `/readyz` says.
 
-use super::reload_certificate;
+use super::certificate_source_and_file_reload;
 use super::shared_state::State;
 use axum::http::StatusCode;
 use std::sync::atomic::Ordering;
@@ -11,14 +11,14 @@ pub(super) fn readiness(state: &State) -> (StatusCode, String) {
     if !state.ready.load(Ordering::Acquire) {
         return (StatusCode::SERVICE_UNAVAILABLE, "stopping".to_owned());
     }
-    let (mut problems, remarks) = state.certificates.lines();
-    if state.failed.has(reload_certificate::TASK) && state.expiry.is_near() {
+    let (mut problems, remarks) = state.certificates.problems_and_remarks();
+    if state.failed.has(certificate_source_and_file_reload::TASK) && state.expiry.may_be_outside_dates() {
         problems.push(
             "the certificate has expired or expires soon, and the task that renews it has failed; restart the pod".to_owned(),
         );
     }
     let mut lines: Vec<String> = problems.iter().map(|line| format!("certificates: {line}")).collect();
-    if let Some(kinds) = state.sync.waiting() {
+    if let Some(kinds) = state.sync.kinds_that_readiness_waits_for() {
         lines.insert(0, format!("waiting for the first list of these kinds: {}", kinds.join(", ")));
     }
     let status = if lines.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };

@@ -8,16 +8,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The source of snapshots.
-pub struct Source {
+pub struct FactFileSource {
     /// Check interval.
     pub every: Duration,
     /// The check. It reads files, so it is called where blocking is allowed.
-    pub look: Box<dyn FnMut() -> Look + Send>,
+    pub look: Box<dyn FnMut() -> FileCheck + Send>,
 }
 
 /// The result of a check.
 #[derive(Debug)]
-pub enum Look {
+pub enum FileCheck {
     /// No change.
     Same,
     /// Changed, and all of it is valid.
@@ -26,43 +26,43 @@ pub enum Look {
     Failed(String),
 }
 
-impl std::fmt::Debug for Source {
+impl std::fmt::Debug for FactFileSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Source").field("every", &self.every).finish_non_exhaustive()
     }
 }
 
 /// A check that several runs of the task share, one after another.
-pub(super) type Check = Arc<Mutex<Box<dyn FnMut() -> Look + Send>>>;
+pub(super) type Check = Arc<Mutex<Box<dyn FnMut() -> FileCheck + Send>>>;
 
 /// Checks until aborted.
-pub(super) async fn reload(every: Duration, check: Check, state: Arc<State>) {
+pub(super) async fn publish_changed_files_until_aborted(every: Duration, check: Check, state: Arc<State>) {
     // The same files that were invalid at the last check are still invalid.
     let mut failing = false;
-    state.metrics.facts_checked();
+    state.metrics.record_that_fact_files_are_valid();
     loop {
         tokio::time::sleep(every).await;
         let check = Arc::clone(&check);
         // A check that panicked leaves nothing half done: it notes files as known once it has read them.
         let look = move || check.lock().unwrap_or_else(PoisonError::into_inner)();
-        match task_supervisor::blocking(look).await {
+        match task_supervisor::run_blocking_and_pass_on_panic(look).await {
             None => {}
-            Some(Look::Same) if failing => {}
-            Some(Look::Same) => state.metrics.facts_checked(),
-            Some(Look::New(snapshot)) => {
+            Some(FileCheck::Same) if failing => {}
+            Some(FileCheck::Same) => state.metrics.record_that_fact_files_are_valid(),
+            Some(FileCheck::New(snapshot)) => {
                 tracing::info!(
                     profiles = snapshot.profiles().count(),
                     "reloaded the files of profiles and cluster objects"
                 );
-                state.metrics.record_published_snapshot(&snapshot);
+                state.metrics.record_names_and_changed_profiles(&snapshot);
                 state.snapshot.store(Arc::from(snapshot));
-                state.metrics.facts_loaded();
-                state.metrics.facts_checked();
+                state.metrics.count_reload_of_fact_files();
+                state.metrics.record_that_fact_files_are_valid();
                 failing = false;
             }
-            Some(Look::Failed(error)) => {
+            Some(FileCheck::Failed(error)) => {
                 tracing::error!(%error, "reload of profiles and cluster objects failed; the previous versions stay in use");
-                state.metrics.facts_failed();
+                state.metrics.count_failed_reload_of_fact_files();
                 failing = true;
             }
         }
@@ -79,16 +79,16 @@ mod tests {
         let look = move || {
             looks += 1;
             assert!(looks > 1, "a bug");
-            Look::New(Box::default())
+            FileCheck::New(Box::default())
         };
         let check: Check = Arc::new(Mutex::new(Box::new(look)));
         let every = Duration::from_millis(1);
         let mut first = tokio::task::JoinSet::new();
-        first.spawn(reload(every, Arc::clone(&check), Arc::clone(&state)));
+        first.spawn(publish_changed_files_until_aborted(every, Arc::clone(&check), Arc::clone(&state)));
         assert!(first.join_next().await.unwrap().unwrap_err().is_panic());
-        let second = reload(every, check, Arc::clone(&state));
+        let second = publish_changed_files_until_aborted(every, check, Arc::clone(&state));
         assert!(tokio::time::timeout(Duration::from_millis(200), second).await.is_err());
-        assert!(!state.metrics.text().contains("facts_reloads_total{result=\"failed\"}"));
-        assert!(state.metrics.text().contains("facts_reloads_total{result=\"ok\"}"));
+        assert!(!state.metrics.text_for_scrape().contains("facts_reloads_total{result=\"failed\"}"));
+        assert!(state.metrics.text_for_scrape().contains("facts_reloads_total{result=\"ok\"}"));
     }
 }

@@ -1,14 +1,14 @@
 //! The body of a request: how it is read, and the refusals of a body that is too large (413), too slow (408), incomplete
 //! (400) or of another content type (415). Too large are also a body that takes too much memory once decoded
-//! ([`super::decoded_size`] estimates it) and one with too many escape sequences.
+//! ([`super::estimate_memory_of_decision`] estimates it) and one with too many escape sequences.
 
+use super::body_bytes_within_budget::BytesWithinBudget;
+use super::budgets_for_requests_and_decisions::MAX_MEMORY_OF_ALL_DECISIONS;
 use super::client_address_and_connection::Caller;
-use super::concurrent_requests_and_decisions::MAX_MEMORY_OF_ALL_DECISIONS;
-use super::decoded_size::MAX_ESCAPES;
-use super::http_answers::{MEMORY, count_and_answer_busy, plain};
-use super::memory_of_request_bodies::Held;
+use super::estimate_memory_of_decision::MAX_ESCAPES;
+use super::fair_share_per_client_address::NoRoom;
+use super::http_answers::{BUSY_BECAUSE_OF_MEMORY, count_and_answer_busy, plain};
 use super::metrics::Shed;
-use super::share_of_requests_and_body_bytes::NoRoom;
 use super::shared_state::State;
 use axum::body::Body;
 use axum::extract::Request;
@@ -31,7 +31,7 @@ const PIECES_ALLOWED_TO_ANY_BODY: usize = 1024;
 const MIN_AVERAGE_PIECE_BYTES: usize = 64;
 
 /// Reads the body of a request, within its limits of size, memory and time.
-pub(super) async fn read(state: &State, request: Request) -> Result<Held, Response> {
+pub(super) async fn read(state: &State, request: Request) -> Result<BytesWithinBudget, Response> {
     let (parts, body) = request.into_parts();
     let caller = parts.extensions.get::<Caller>();
     let address = caller.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |caller| caller.address);
@@ -43,23 +43,25 @@ pub(super) async fn read(state: &State, request: Request) -> Result<Held, Respon
     }
     let declared =
         parts.headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
-    let held = state.budgets.body(address, declared);
-    let read = tokio::time::timeout(state.limits.body, collect(body, held, state.limits.body_bytes)).await;
+    let held = state.budgets.empty_body_of_address(address, declared);
+    let read =
+        tokio::time::timeout(state.limits.body, collect_or_drop_rest(body, held, state.limits.body_bytes))
+            .await;
     if let Some(caller) = caller {
-        caller.watch.body_ends();
+        caller.watch.record_complete_body();
     }
     match read {
         Ok(Ok(held)) => Ok(held),
         Ok(Err(Unread::TooLarge)) => {
             Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "the body is larger than 8 MiB"))
         }
-        Ok(Err(Unread::Memory)) => Err(count_and_answer_busy(state, Shed::Memory, MEMORY)),
+        Ok(Err(Unread::Memory)) => Err(count_and_answer_busy(state, Shed::Memory, BUSY_BECAUSE_OF_MEMORY)),
         Ok(Err(Unread::Pieces)) => {
             Err(plain(StatusCode::BAD_REQUEST, "the body arrives in too many short pieces"))
         }
         Ok(Err(Unread::Ended)) => Err(plain(StatusCode::BAD_REQUEST, "the body is incomplete")),
         Err(_) => {
-            state.metrics.shed(Shed::SlowBody);
+            state.metrics.count_shed(Shed::SlowBody);
             let mut response = plain(StatusCode::REQUEST_TIMEOUT, "the client sent the body too slowly");
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             Err(response)
@@ -70,7 +72,11 @@ pub(super) async fn read(state: &State, request: Request) -> Result<Held, Respon
 /// Reads a body. Memory is taken from the budget as bytes arrive, never by the length in a header. The rest of a refused
 /// body is read and dropped, up to four times the limit: a client that still writes when the connection closes would not
 /// see the answer.
-async fn collect(mut body: Body, mut held: Held, most: usize) -> Result<Held, Unread> {
+async fn collect_or_drop_rest(
+    mut body: Body,
+    mut held: BytesWithinBudget,
+    most: usize,
+) -> Result<BytesWithinBudget, Unread> {
     let mut unread = None;
     let mut total = 0_usize;
     let mut pieces = 0_usize;
@@ -85,12 +91,12 @@ async fn collect(mut body: Body, mut held: Held, most: usize) -> Result<Held, Un
             unread = Some(Unread::TooLarge);
         }
         if unread.is_none()
-            && let Err(NoRoom) = held.push(&data)
+            && let Err(NoRoom) = held.push_if_budget_has_room(&data)
         {
             unread = Some(Unread::Memory);
         }
         if unread.is_some() {
-            held.clear();
+            held.drop_bytes_and_give_back_share();
             if total > most.saturating_mul(4) {
                 break;
             }
@@ -100,7 +106,7 @@ async fn collect(mut body: Body, mut held: Held, most: usize) -> Result<Held, Un
 }
 
 /// The refusal of a body whose decision would take more memory than all large ones may.
-pub(super) fn too_many_entries(decoded: usize) -> Response {
+pub(super) fn refuse_too_much_memory(decoded: usize) -> Response {
     let (takes, most) = (decoded >> 20, MAX_MEMORY_OF_ALL_DECISIONS >> 20);
     let text = format!(
         "the body has too many list and map entries: decoding needs {takes} MiB of memory; at most {most} MiB are allowed"
@@ -109,7 +115,7 @@ pub(super) fn too_many_entries(decoded: usize) -> Response {
 }
 
 /// The refusal of a body with more than [`MAX_ESCAPES`].
-pub(super) fn too_many_escapes(escapes: usize) -> Response {
+pub(super) fn refuse_too_many_escapes(escapes: usize) -> Response {
     let text = format!(
         "the texts of the body have {escapes} escape sequences, such as \\n and \\\"; at most {MAX_ESCAPES} escape sequences are allowed"
     );

@@ -8,8 +8,8 @@ use super::http_answers::{count_and_answer_busy, plain};
 use super::metrics::Shed;
 use super::request_body;
 use super::shared_state::State;
-use super::which_thread::{self, Thread};
-use crate::facts::Mode;
+use super::which_thread::{self, DecisionThread};
+use crate::facts::EnforcementMode;
 use crate::review::decide_webhook_request::{
     WebhookEntry, admit_without_decision, decide_body_within_deadline,
 };
@@ -23,21 +23,21 @@ use std::time::Instant;
 
 /// The router of the webhook port.
 pub(super) fn router(state: Arc<State>) -> Router {
-    let entry = |path: &'static str, called: fn(&State) -> Called| {
+    let entry = |path: &'static str, called: fn(&State) -> EntryOfPath| {
         (
             path,
             post(move |shared: Shared<Arc<State>>, request: Request| async move {
-                admit(shared.0, called, request).await
+                handle_admission_request(shared.0, called, request).await
             }),
         )
     };
     [
-        entry("/mutate", |_| Called::on(WebhookEntry::Mutate)),
-        entry("/validate", |_| Called::on(WebhookEntry::Validate)),
-        entry("/audit", |_| Called::on(WebhookEntry::Audit)),
-        entry("/validate-workload", |state| Called::by(WebhookEntry::Workload, state.workloads)),
-        entry("/validate-networks", |_| Called::on(WebhookEntry::Networks)),
-        entry("/validate-object", |state| Called::by(WebhookEntry::Object, state.network_objects)),
+        entry("/mutate", |_| EntryOfPath::on(WebhookEntry::Mutate)),
+        entry("/validate", |_| EntryOfPath::on(WebhookEntry::Validate)),
+        entry("/audit", |_| EntryOfPath::on(WebhookEntry::Audit)),
+        entry("/validate-workload", |state| EntryOfPath::by(WebhookEntry::Workload, state.workloads)),
+        entry("/validate-networks", |_| EntryOfPath::on(WebhookEntry::Networks)),
+        entry("/validate-object", |state| EntryOfPath::by(WebhookEntry::Object, state.network_objects)),
     ]
     .into_iter()
     .fold(Router::new(), |router, (path, method)| router.route(path, method))
@@ -55,23 +55,27 @@ pub(super) fn router(state: Arc<State>) -> Router {
 
 /// The webhook entry of a path.
 #[derive(Debug, Clone, Copy)]
-struct Called {
+struct EntryOfPath {
     entry: WebhookEntry,
     /// A setting switches it off: it still answers, and admits everything.
     off: bool,
 }
 
-impl Called {
+impl EntryOfPath {
     fn on(entry: WebhookEntry) -> Self {
         Self { entry, off: false }
     }
-    fn by(entry: fn(Mode) -> WebhookEntry, mode: Option<Mode>) -> Self {
-        Self { entry: entry(mode.unwrap_or(Mode::Audit)), off: mode.is_none() }
+    fn by(entry: fn(EnforcementMode) -> WebhookEntry, mode: Option<EnforcementMode>) -> Self {
+        Self { entry: entry(mode.unwrap_or(EnforcementMode::Audit)), off: mode.is_none() }
     }
 }
 
-async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request) -> Response {
-    let until = Instant::now() + api_server_timeout::decision_timeout(request.uri().query());
+async fn handle_admission_request(
+    state: Arc<State>,
+    called: fn(&State) -> EntryOfPath,
+    request: Request,
+) -> Response {
+    let until = Instant::now() + api_server_timeout::decision_timeout_from_query(request.uri().query());
     let held = match request_body::read(&state, request).await {
         Ok(held) => held,
         Err(response) => return response,
@@ -84,17 +88,17 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
             "it has too many concurrent requests (--max-requests)",
         );
     };
-    let Called { entry, off } = called(&state);
+    let EntryOfPath { entry, off } = called(&state);
     let decide: Decide = if off {
         |body, entry, _, _| admit_without_decision(body, entry)
     } else {
         decide_body_within_deadline
     };
-    match which_thread::of(&state, entry, held.bytes(), off) {
-        Thread::OfItsOwn(beside) => {
-            decision_threads::decide_on_other_threads(&state, entry, (held, beside), decide, until).await
+    match which_thread::choose_thread(&state, entry, held.bytes(), off) {
+        DecisionThread::OfItsOwn(beside) => {
+            decision_threads::decide_behind_reading_thread(&state, entry, (held, beside), decide, until).await
         }
-        Thread::ThatReadIt => {
+        DecisionThread::ThatReadIt => {
             decision_threads::decide_on_reading_thread_first(&state, entry, held, decide, until).await
         }
     }
@@ -111,14 +115,18 @@ mod tests {
     fn requests_over_the_budget_come_again_when_it_is_free() {
         let mut state = State::bare();
         state.limits.requests = 1;
-        state.budgets = crate::server::concurrent_requests_and_decisions::Budgets::new(&state.limits);
+        state.budgets = crate::server::budgets_for_requests_and_decisions::Budgets::new(&state.limits);
         let state = Arc::new(state);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let ask = || {
             let request = Request::post("/mutate").header(header::CONTENT_TYPE, "application/json");
             let request = request.body(Body::from("{}")).unwrap();
             runtime
-                .block_on(admit(Arc::clone(&state), |_| Called::on(WebhookEntry::Mutate), request))
+                .block_on(handle_admission_request(
+                    Arc::clone(&state),
+                    |_| EntryOfPath::on(WebhookEntry::Mutate),
+                    request,
+                ))
                 .status()
         };
         let at_work = state.budgets.count_request_or_refuse(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -126,6 +134,6 @@ mod tests {
         assert_eq!(ask(), StatusCode::SERVICE_UNAVAILABLE);
         drop(at_work);
         assert_eq!(ask(), StatusCode::BAD_REQUEST, "it is read and judged");
-        assert_eq!(state.budgets.used(), (0, 0));
+        assert_eq!(state.budgets.requests_and_bytes_in_use(), (0, 0));
     }
 }

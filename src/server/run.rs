@@ -8,12 +8,12 @@ use super::shared_state::State;
 use super::stop_signals::{self, Stop};
 use super::task_supervisor::{Supervisor, TaskError};
 use super::{
-    accept_loop, audience_by_client_certificates, background_tasks, concurrent_requests_and_decisions,
-    failed_tasks, file_descriptors, reload_certificate,
+    accept_loop, audience_by_client_certificates, background_tasks, budgets_for_requests_and_decisions,
+    certificate_source_and_file_reload, failed_tasks, file_descriptors,
 };
-use crate::cluster::{self, Phases};
+use crate::cluster::{self, SyncStateOfKinds};
 use crate::snapshot::Snapshot;
-use crate::tls::{self, Clients};
+use crate::tls::{self, ClientVerifier};
 use arc_swap::ArcSwap;
 use std::io;
 use std::net::SocketAddr;
@@ -58,9 +58,9 @@ pub async fn run(
     facts: Facts,
     listening: impl FnOnce(SocketAddr, SocketAddr),
 ) -> Result<(), RunError> {
-    let limits = file_descriptors::raise_limit(limits);
-    let clients = settings.clients.map(|of| Clients::load(of).map(Arc::new)).transpose()?;
-    let certificate = reload_certificate::Origin::load(settings.certificate)?;
+    let limits = file_descriptors::raise_open_files_or_lower_connections(limits);
+    let clients = settings.clients.map(|of| ClientVerifier::load(of).map(Arc::new)).transpose()?;
+    let certificate = certificate_source_and_file_reload::CertificateSource::load(settings.certificate)?;
     let config = tls::server_config(certificate.served(), settings.tls12, clients.clone())?;
     let bind =
         async |address| TcpListener::bind(address).await.map_err(|source| RunError::Bind { address, source });
@@ -75,46 +75,51 @@ pub async fn run(
     match &facts {
         // The profiles of a live cluster are known with its first Snapshot.
         Facts::Live(_) => metrics.show_names_with_zeros(&snapshot),
-        Facts::Fixed | Facts::Files(_) => metrics.record_published_snapshot(&snapshot),
+        Facts::Fixed | Facts::Files(_) => metrics.record_names_and_changed_profiles(&snapshot),
     }
     let state = Arc::new(State {
         audience,
         snapshot: ArcSwap::from_pointee(snapshot),
         metrics: Arc::new(metrics),
         sync: match &facts {
-            Facts::Live(_) => Phases::of(cluster::watched_kinds::WATCHED.iter().map(|kind| kind.name())),
-            Facts::Fixed | Facts::Files(_) => Phases::default(),
+            Facts::Live(_) => {
+                SyncStateOfKinds::of(cluster::watched_kinds::WATCHED.iter().map(|kind| kind.name()))
+            }
+            Facts::Fixed | Facts::Files(_) => SyncStateOfKinds::default(),
         },
         certificates: certificate.initial_readiness(),
         expiry: certificate.expiry(),
-        failed: failed_tasks::Failed::default(),
+        failed: failed_tasks::FailedTasks::default(),
         workloads: settings.workloads,
         network_objects: settings.network_objects,
         log_decisions: settings.log_decisions,
         limits,
-        budgets: concurrent_requests_and_decisions::Budgets::new(&limits),
+        budgets: budgets_for_requests_and_decisions::Budgets::new(&limits),
         ready: AtomicBool::new(true),
         draining: AtomicBool::new(false),
     });
     let signals = stop_signals::Signals::install().map_err(RunError::Signal)?;
     let (sender, stop) = channel::channel(Stop::No);
     let mut supervisor = Supervisor::new(Arc::clone(&state), stop.clone());
-    background_tasks::start_log_writer(&mut supervisor);
+    background_tasks::report_end_of_log_writer(&mut supervisor);
     background_tasks::start_signal_handler(&mut supervisor, signals, &state, settings.lame_duck, sender);
     background_tasks::start_admin_port(&mut supervisor, &probes, admin, &state);
     // Where client certificates are asked for, ours would be refused and counted.
     let port = clients.is_none().then(|| (addresses.0, stop.clone()));
-    background_tasks::start_certificate_task(&mut supervisor, certificate, &state, port);
+    background_tasks::start_certificate_reload_or_keeper(&mut supervisor, certificate, &state, port);
     if let Some(clients) = clients {
         background_tasks::start_client_ca_reloads(&mut supervisor, clients, &state);
     }
     match facts {
         Facts::Fixed => {}
         Facts::Files(source) => background_tasks::start_fact_file_reloads(&mut supervisor, source, &state),
-        Facts::Live(live) => background_tasks::start_watches(&mut supervisor, *live, &state, &stop),
+        Facts::Live(live) => {
+            background_tasks::start_watches_publisher_and_status_writer(&mut supervisor, *live, &state, &stop)
+        }
     }
     listening(addresses.0, addresses.1);
-    let served = supervisor.essential("listener", accept_loop::serve(webhook, config, state, stop)).await;
-    supervisor.stop().await;
+    let served =
+        supervisor.run_essential_task("listener", accept_loop::serve(webhook, config, state, stop)).await;
+    supervisor.wait_then_abort_all_tasks().await;
     Ok(served?)
 }

@@ -1,10 +1,10 @@
 //! Settings of the server, and the source of its facts.
 
 use super::decision_log::LogDecisions;
-use super::reload_fact_files::Source;
+use super::reload_fact_files::FactFileSource;
 use crate::certificate_keeper;
 use crate::cluster::WatchTimings;
-use crate::facts::Mode;
+use crate::facts::EnforcementMode;
 use crate::snapshot::Builder;
 use crate::tls::ClientSettings;
 use std::net::SocketAddr;
@@ -25,9 +25,9 @@ pub struct Settings {
     /// The clients that may call; `None` admits every client.
     pub clients: Option<ClientSettings>,
     /// Policy for workloads; `None` admits all of them unchecked.
-    pub workloads: Option<Mode>,
+    pub workloads: Option<EnforcementMode>,
     /// Policy for network objects; `None` admits all of them unchecked.
-    pub network_objects: Option<Mode>,
+    pub network_objects: Option<EnforcementMode>,
     /// Which decisions are logged.
     pub log_decisions: LogDecisions,
     /// Time after a signal to stop in which the server still accepts connections.
@@ -56,7 +56,7 @@ pub enum Facts {
     /// None: the first Snapshot stays in use.
     Fixed,
     /// Files that are checked for changes.
-    Files(Source),
+    Files(FactFileSource),
     /// A cluster that is watched.
     Live(Box<Live>),
 }

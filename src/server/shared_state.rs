@@ -1,11 +1,11 @@
 //! State that all connections share.
 
-use super::concurrent_requests_and_decisions;
-use super::failed_tasks::Failed;
+use super::budgets_for_requests_and_decisions;
+use super::failed_tasks::FailedTasks;
 use super::{Limits, LogDecisions, Metrics};
 use crate::certificate_keeper;
-use crate::cluster::Phases;
-use crate::facts::Mode;
+use crate::cluster::SyncStateOfKinds;
+use crate::facts::EnforcementMode;
 use crate::snapshot::{Audience, Snapshot};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
@@ -18,20 +18,20 @@ pub(crate) struct State {
     /// Who gets the answers.
     pub(crate) audience: Audience,
     /// The sync state of the watches.
-    pub(crate) sync: Phases,
+    pub(crate) sync: SyncStateOfKinds,
     /// Whether the API server would trust our certificate.
     pub(crate) certificates: certificate_keeper::CertificateReadiness,
     /// The dates of the certificate in use, for the time when its task is down.
-    pub(crate) expiry: certificate_keeper::Expiry,
+    pub(crate) expiry: certificate_keeper::DatesOfServedCertificate,
     /// Background tasks that are down.
-    pub(crate) failed: Failed,
-    pub(crate) workloads: Option<Mode>,
-    pub(crate) network_objects: Option<Mode>,
+    pub(crate) failed: FailedTasks,
+    pub(crate) workloads: Option<EnforcementMode>,
+    pub(crate) network_objects: Option<EnforcementMode>,
     /// Which decisions are logged.
     pub(crate) log_decisions: LogDecisions,
     pub(crate) limits: Limits,
     /// What is left of the budgets.
-    pub(crate) budgets: concurrent_requests_and_decisions::Budgets,
+    pub(crate) budgets: budgets_for_requests_and_decisions::Budgets,
     /// Serving and not about to stop.
     pub(crate) ready: AtomicBool,
     /// A signal to stop has come: answers carry `Connection: close`.
@@ -47,15 +47,15 @@ impl State {
             snapshot: ArcSwap::from_pointee(Snapshot::default()),
             metrics: Arc::new(Metrics::new()),
             audience: Audience::Anyone,
-            sync: Phases::default(),
+            sync: SyncStateOfKinds::default(),
             certificates: certificate_keeper::CertificateReadiness::default(),
-            expiry: certificate_keeper::Expiry::default(),
-            failed: Failed::default(),
+            expiry: certificate_keeper::DatesOfServedCertificate::default(),
+            failed: FailedTasks::default(),
             workloads: None,
             network_objects: None,
             log_decisions: LogDecisions::default(),
             limits,
-            budgets: concurrent_requests_and_decisions::Budgets::new(&limits),
+            budgets: budgets_for_requests_and_decisions::Budgets::new(&limits),
             ready: AtomicBool::new(true),
             draining: AtomicBool::new(false),
         }

@@ -40,7 +40,7 @@ impl Signals {
 
 /// Waits for signals. The first makes the server a lame duck: it is not ready and every answer closes its connection, but
 /// it still accepts connections, because endpoints are updated late. Then it drains. A second signal ends it at once.
-pub(super) async fn listen(
+pub(super) async fn stop_server_on_signals(
     signals: Signals,
     state: Arc<State>,
     lame_duck: Duration,

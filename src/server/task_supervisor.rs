@@ -82,7 +82,7 @@ impl Supervisor {
     }
 
     /// Starts a task on this runtime.
-    pub(super) fn start<F>(&mut self, task: Task, start: impl Fn() -> F + Send + 'static)
+    pub(super) fn start_on_this_runtime<F>(&mut self, task: Task, start: impl Fn() -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,
     {
@@ -98,8 +98,11 @@ impl Supervisor {
     }
 
     /// Starts a task that ends by itself when the server stops, because it has something to give back.
-    pub(super) fn start_and_wait_for_its_end<F>(&mut self, task: Task, start: impl Fn() -> F + Send + 'static)
-    where
+    pub(super) fn start_task_that_ends_itself<F>(
+        &mut self,
+        task: Task,
+        start: impl Fn() -> F + Send + 'static,
+    ) where
         F: Future<Output = ()> + Send + 'static,
     {
         let name = task.name.clone();
@@ -108,7 +111,7 @@ impl Supervisor {
     }
 
     /// Runs the task without which the server cannot serve, until the server stops.
-    pub(super) async fn essential(
+    pub(super) async fn run_essential_task(
         &self,
         name: &'static str,
         task: impl Future<Output = ()> + Send + 'static,
@@ -117,7 +120,7 @@ impl Supervisor {
         running.spawn(task);
         let how = match running.join_next().await {
             Some(Err(error)) if error.is_panic() => "panicked",
-            _ if self.context.stops() => return Ok(()),
+            _ if self.context.is_server_stopping() => return Ok(()),
             _ => "ended",
         };
         tracing::error!(task = name, how, "essential task failed; the server stops");
@@ -125,7 +128,7 @@ impl Supervisor {
     }
 
     /// Ends all tasks. The names of those that did not end by themselves in time and were aborted.
-    pub(super) async fn stop(mut self) -> Vec<String> {
+    pub(super) async fn wait_then_abort_all_tasks(mut self) -> Vec<String> {
         let deadline = Instant::now() + self.context.patience;
         let mut late = Vec::new();
         for (name, mut kept) in self.ending.drain(..) {
@@ -142,7 +145,7 @@ impl Supervisor {
 }
 
 impl Context {
-    fn stops(&self) -> bool {
+    fn is_server_stopping(&self) -> bool {
         *self.stop.borrow() != Stop::No
     }
 
@@ -170,13 +173,13 @@ impl Context {
             };
             let how = match end {
                 Some(Err(error)) if error.is_panic() => "panicked",
-                _ if self.stops() => return,
+                _ if self.is_server_stopping() => return,
                 _ => "ended",
             };
             failures = failures.saturating_add(1);
-            self.state.metrics.task_failed(name);
+            self.state.metrics.count_task_failure(name);
             tracing::error!(task = name, how, failures, effect = task.effect, "background task failed");
-            if self.stops() {
+            if self.is_server_stopping() {
                 return;
             }
             let effect = task.effect;
@@ -207,7 +210,9 @@ fn longer(pause: Duration) -> Duration {
 }
 
 /// Runs work that blocks, and panics as it does: then the task that asked for it is the one that failed.
-pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+pub(super) async fn run_blocking_and_pass_on_panic<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
     match tokio::task::spawn_blocking(work).await {
         Ok(value) => Some(value),
         Err(error) => match error.try_into_panic() {

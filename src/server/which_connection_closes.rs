@@ -1,6 +1,6 @@
 //! Which connection closes when there are too many.
 
-use super::connection_deadlines::{ConnectionWatch, Waits};
+use super::connection_activity_and_slow_clients::{ConnectionWatch, Waits};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -25,7 +25,7 @@ pub(super) struct Dispensable {
 /// A header or body in transfer is not closed, unless its address has more than its share and more than the newcomer's:
 /// a client that sends halves in turns never waits for long. An address with more than its share closes no connection
 /// of light users, such as the idle connections of an API server.
-pub(super) fn for_newcomer(
+pub(super) fn choose_connection_to_evict(
     open: &HashMap<u64, (IpAddr, Arc<ConnectionWatch>)>,
     peers: &HashMap<IpAddr, usize>,
     most: usize,
@@ -38,7 +38,7 @@ pub(super) fn for_newcomer(
     let candidates = open.iter().filter_map(|(number, (peer, watch))| {
         let (waits, age) = watch.awaited_from_client_and_how_long()?;
         let count = peers.get(peer).copied()?;
-        let coming = waits.is_coming(age);
+        let coming = waits.may_be_in_transit(age);
         let spared = own > share && count < own && count <= most / DIVISOR_OF_LIGHT_USER;
         if spared || coming && count <= share.max(own) {
             return None;

@@ -1,8 +1,8 @@
 //! Which thread decides on a request: the one that read its body, or one of those for decisions that may take longer than a
 //! millisecond ([`super::decision_threads`]).
 
-use super::decoded_size::DecodedSize;
-use super::share_of_requests_and_body_bytes::MAX_SMALL_BODY_BYTES;
+use super::estimate_memory_of_decision::DecisionMemoryEstimate;
+use super::fair_share_per_client_address::MAX_SMALL_BODY_BYTES;
 use super::shared_state::State;
 use crate::review::decide_webhook_request::WebhookEntry;
 use crate::review::{most_templates_in_body, stored_runtimes_of_train_job};
@@ -21,40 +21,44 @@ const MAX_TEMPLATES_ON_READING_THREAD: usize = 4;
 const WEIGHT_OF_TEMPLATE: usize = 16 * 1024;
 
 /// CPU time that a decision may take on the thread that read the body. Decisions on pods of people take a tenth of that.
-pub(super) const ON_READING_THREAD: Duration = Duration::from_millis(1);
+pub(super) const MAX_CPU_TIME_ON_READING_THREAD: Duration = Duration::from_millis(1);
 /// CPU time that a decision may take on a thread for small bodies: all users of an API server share these threads.
-pub(super) const ON_SMALL_THREAD: Duration = Duration::from_millis(4);
+pub(super) const MAX_CPU_TIME_ON_SMALL_THREAD: Duration = Duration::from_millis(4);
 
 /// The thread of a decision.
-pub(super) enum Thread {
+pub(super) enum DecisionThread {
     /// The thread that read the body.
     ThatReadIt,
     /// One of the threads for decisions, with what the decision reads beside the body.
-    OfItsOwn(DecodedSize),
+    OfItsOwn(DecisionMemoryEstimate),
 }
 
 /// The thread that decides on a body. An entry that is `off` decides nothing.
-pub(super) fn of(state: &State, entry: WebhookEntry, body: &[u8], off: bool) -> Thread {
-    let beside = if off { DecodedSize::default() } else { weight_beside_body(state, entry, body) };
-    // A runtime has up to 64 jobs, and each gets a copy of what the body says. A body of 16 KiB has two hundred templates.
-    if body.len() > MAX_BYTES_ON_READING_THREAD || beside.weighed() > 0 {
-        Thread::OfItsOwn(beside)
+pub(super) fn choose_thread(state: &State, entry: WebhookEntry, body: &[u8], off: bool) -> DecisionThread {
+    let beside = if off {
+        DecisionMemoryEstimate::default()
     } else {
-        Thread::ThatReadIt
+        weight_of_facts_and_templates(state, entry, body)
+    };
+    // A runtime has up to 64 jobs, and each gets a copy of what the body says. A body of 16 KiB has two hundred templates.
+    if body.len() > MAX_BYTES_ON_READING_THREAD || beside.weighed_bytes() > 0 {
+        DecisionThread::OfItsOwn(beside)
+    } else {
+        DecisionThread::ThatReadIt
     }
 }
 
 /// What a decision on a small body reads beside it, and the templates in it. A large body is queued as one whatever it names.
-fn weight_beside_body(state: &State, entry: WebhookEntry, body: &[u8]) -> DecodedSize {
-    let mut beside = DecodedSize::default();
+fn weight_of_facts_and_templates(state: &State, entry: WebhookEntry, body: &[u8]) -> DecisionMemoryEstimate {
+    let mut beside = DecisionMemoryEstimate::default();
     if body.len() <= MAX_SMALL_BODY_BYTES {
         let snapshot = state.snapshot.load();
         stored_runtimes_of_train_job(body, entry, &snapshot)
             .iter()
-            .for_each(|text| beside.add(text.as_bytes()));
+            .for_each(|text| beside.weigh_next_part_of_body(text.as_bytes()));
         let templates = most_templates_in_body(body, entry);
         if templates > MAX_TEMPLATES_ON_READING_THREAD {
-            beside.add_work(templates.saturating_mul(WEIGHT_OF_TEMPLATE));
+            beside.weigh_work_as_bytes(templates.saturating_mul(WEIGHT_OF_TEMPLATE));
         }
     }
     beside

@@ -1,21 +1,21 @@
 //! The limit of one kind of decision line. It is asked before the values of a line are gathered, so that a line beyond the
 //! limit costs a request next to nothing. It takes no lock.
 
-use super::log_rate_limit::{BURST, DECISIONS, EACH, LEFT_OUT, UNREPORTED};
+use super::log_rate_limit::{BURST, DECISIONS, LEFT_OUT, TIME_PER_LINE, UNREPORTED};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// The limit of one kind of line.
 #[derive(Debug)]
-pub struct DecisionLines {
+pub struct DecisionLineLimit {
     /// When all lines that were written are forgotten, in nanoseconds since [`START`]: each moves it on.
     forgotten: AtomicU64,
 }
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-impl DecisionLines {
+impl DecisionLineLimit {
     /// The target of these lines.
     pub const TARGET: &'static str = DECISIONS;
 
@@ -40,7 +40,7 @@ impl DecisionLines {
     }
 
     fn takes_at(&self, now: u64) -> bool {
-        let each = u64::try_from(EACH.as_nanos()).unwrap_or(u64::MAX);
+        let each = u64::try_from(TIME_PER_LINE.as_nanos()).unwrap_or(u64::MAX);
         let most = now.saturating_add(each.saturating_mul(u64::from(BURST)));
         let next = |forgotten: u64| {
             let after = forgotten.max(now).saturating_add(each);
@@ -50,7 +50,7 @@ impl DecisionLines {
     }
 }
 
-impl Default for DecisionLines {
+impl Default for DecisionLineLimit {
     fn default() -> Self {
         Self::new()
     }
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_burst_and_then_so_many_a_second() {
-        let lines = DecisionLines::new();
+        let lines = DecisionLineLimit::new();
         let taken = |milliseconds: u64, tries: usize| {
             (0..tries).filter(|_| lines.takes_at(milliseconds * 1_000_000)).count()
         };

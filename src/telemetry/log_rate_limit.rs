@@ -14,7 +14,7 @@ use tracing_subscriber::layer::Context;
 /// Lines of one kind at once.
 pub(super) const BURST: u32 = 200;
 /// Time after which one more is written (20 a second).
-pub(super) const EACH: Duration = Duration::from_millis(50);
+pub(super) const TIME_PER_LINE: Duration = Duration::from_millis(50);
 
 /// The target of decision lines, which have their own limit.
 pub(super) const DECISIONS: &str = "fabric_admission::decisions";
@@ -35,7 +35,7 @@ impl LeftOut {
     }
 
     /// Reports them in one line.
-    pub(super) fn report(&self) {
+    pub(super) fn log_count_and_reset(&self) {
         let lines = self.0.swap(0, Ordering::Relaxed);
         if lines > 0 {
             tracing::warn!(
@@ -59,8 +59,8 @@ struct Bucket(Instant);
 impl Bucket {
     /// Whether one more line may be written.
     fn take_token_if_left(&mut self, now: Instant) -> bool {
-        let after = self.0.max(now) + EACH;
-        let fits = after <= now + EACH * BURST;
+        let after = self.0.max(now) + TIME_PER_LINE;
+        let fits = after <= now + TIME_PER_LINE * BURST;
         if fits {
             self.0 = after;
         }
@@ -132,8 +132,8 @@ mod tests {
             assert!((700..750).contains(&written), "{written}");
             assert_eq!((counted.get() + written, left_out.0.load(Ordering::Relaxed)), (1000, counted.get()));
             tracing::warn!("another");
-            left_out.report();
-            left_out.report();
+            left_out.log_count_and_reset();
+            left_out.log_count_and_reset();
             assert_eq!(lines.load(Ordering::Relaxed), written + 2, "another line, and one of those left out");
         });
     }

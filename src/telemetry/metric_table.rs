@@ -92,7 +92,7 @@ impl Metric {
     ///
     /// # Errors
     /// Those of the encoder.
-    pub fn encode<'e>(
+    pub fn begin_metric_without_unit<'e>(
         &self,
         encoder: &'e mut DescriptorEncoder<'_>,
     ) -> Result<MetricEncoder<'e>, std::fmt::Error> {

@@ -37,13 +37,13 @@ static ENDED: LazyLock<Arc<Notify>> = LazyLock::new(Arc::default);
 
 /// Log lines that stderr did not take, or not in time (count).
 #[must_use]
-pub fn dropped() -> Counter {
+pub fn counter_of_dropped_lines() -> Counter {
     DROPPED.clone()
 }
 
 /// Log lines beyond the limit of their kind (count).
 #[must_use]
-pub fn left_out() -> Counter {
+pub fn counter_of_left_out_lines() -> Counter {
     LEFT_OUT.clone()
 }
 
@@ -57,11 +57,14 @@ pub async fn wait_until_log_thread_ends() {
 ///
 /// # Errors
 /// When the system gives no thread to write with.
-pub fn install() -> io::Result<Writing> {
+pub fn install_log_writer_and_panic_hook() -> io::Result<LogThread> {
     let wanted = std::env::var("FABRIC_ADMISSION_LOG").ok();
     let unreported = UNREPORTED.clone();
-    let rate = Rate::new(unreported.clone(), left_out());
-    let (lines, writing) = start(io::stderr(), dropped(), Arc::clone(&ENDED), move || unreported.report())?;
+    let rate = Rate::new(unreported.clone(), counter_of_left_out_lines());
+    let (lines, writing) =
+        start_log_thread(io::stderr(), counter_of_dropped_lines(), Arc::clone(&ENDED), move || {
+            unreported.log_count_and_reset()
+        })?;
     let json = tracing_subscriber::fmt::layer()
         .json()
         // Otherwise it reports a failed line by `eprintln!`, which waits for stderr, and panics where that is closed.
@@ -81,7 +84,7 @@ fn filter(wanted: Option<&str>) -> Targets {
 /// Logs panics, as a worker that panics would wait for stderr otherwise.
 fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        if !crate::manifest::is_caught() {
+        if !crate::manifest::will_panic_become_input_error() {
             let text = panic.payload().downcast_ref::<&str>().copied();
             let said = text.or_else(|| panic.payload().downcast_ref::<String>().map(String::as_str));
             tracing::error!(place = panic.location().map(ToString::to_string), said, "a thread panicked");
@@ -105,7 +108,7 @@ struct Lines {
 }
 
 /// The thread that writes. Dropped, it ends once what was logged before is written, or after a second.
-pub struct Writing {
+pub struct LogThread {
     lines: Lines,
     ended: Receiver<()>,
 }
@@ -119,12 +122,12 @@ impl Drop for OnEnd {
     }
 }
 
-fn start(
+fn start_log_thread(
     mut to: impl Write + Send + 'static,
     dropped: Counter,
     notified: Arc<Notify>,
     report: impl Fn() + Send + 'static,
-) -> io::Result<(Lines, Writing)> {
+) -> io::Result<(Lines, LogThread)> {
     let (sender, receiver) = channel();
     let (end, ended) = channel();
     let waiting = Arc::new(AtomicUsize::new(0));
@@ -163,7 +166,7 @@ fn start(
         drop(end);
     };
     std::thread::Builder::new().name("log".to_owned()).spawn(work)?;
-    Ok((lines.clone(), Writing { lines, ended }))
+    Ok((lines.clone(), LogThread { lines, ended }))
 }
 
 impl Write for Lines {
@@ -183,14 +186,14 @@ impl Write for Lines {
     }
 }
 
-impl Writing {
+impl LogThread {
     /// Writes a line among those of the logs.
-    pub fn line(&self, text: &impl Display) {
+    pub fn write_line(&self, text: &impl Display) {
         let _ = self.lines.clone().write_all(format!("{text}\n").as_bytes());
     }
 }
 
-impl Drop for Writing {
+impl Drop for LogThread {
     fn drop(&mut self) {
         // An error means that the thread has ended already.
         if self.lines.sender.send(Message::End).is_ok() {
@@ -236,7 +239,8 @@ mod tests {
     fn a_blocked_writer_blocks_nobody_and_drops_are_counted() {
         let (to, taken) = std::sync::mpsc::sync_channel(0);
         let dropped = Counter::default();
-        let (mut lines, writing) = start(Slow(to), dropped.clone(), Arc::default(), || {}).unwrap();
+        let (mut lines, writing) =
+            start_log_thread(Slow(to), dropped.clone(), Arc::default(), || {}).unwrap();
         let line = vec![b'x'; 64 << 10];
         let sent = u64::try_from(MAX_WAITING / line.len()).unwrap() + 5;
         // Nothing takes a line here: a writer that waits would never come out of this loop.
@@ -258,7 +262,8 @@ mod tests {
         let (to, taken) = std::sync::mpsc::sync_channel(0);
         drop(taken);
         let dropped = Counter::default();
-        let (mut lines, writing) = start(Slow(to), dropped.clone(), Arc::default(), || {}).unwrap();
+        let (mut lines, writing) =
+            start_log_thread(Slow(to), dropped.clone(), Arc::default(), || {}).unwrap();
         lines.write_all(b"lost").unwrap();
         drop(writing);
         assert_eq!(dropped.get(), 1);
@@ -279,7 +284,8 @@ mod tests {
             }
         }
         let (dropped, ended) = (Counter::default(), Arc::new(Notify::new()));
-        let (mut lines, _writing) = start(Broken, dropped.clone(), Arc::clone(&ended), || {}).unwrap();
+        let (mut lines, _writing) =
+            start_log_thread(Broken, dropped.clone(), Arc::clone(&ended), || {}).unwrap();
         lines.write_all(b"line").unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let seen = async { tokio::time::timeout(Duration::from_secs(10), ended.notified()).await };

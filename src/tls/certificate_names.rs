@@ -4,7 +4,7 @@
 use crate::certificates::{common_names, parse_fields};
 
 /// Names of a certificate; none where it cannot be read.
-pub(super) fn names(certificate: &[u8]) -> Vec<&str> {
+pub(super) fn names_in_certificate(certificate: &[u8]) -> Vec<&str> {
     let Some(fields) = parse_fields(certificate) else { return Vec::new() };
     let mut names = common_names(fields.subject);
     names.extend(fields.alternatives);
@@ -35,25 +35,25 @@ mod tests {
                 SanType::IpAddress([127, 0, 0, 1].into()),
             ];
         });
-        assert_eq!(names(&der), ["api-server", "api.example.com", long.as_str()]);
+        assert_eq!(names_in_certificate(&der), ["api-server", "api.example.com", long.as_str()]);
     }
 
     #[test]
     fn a_certificate_without_names_has_none() {
-        assert!(names(&certificate(|_| {})).is_empty());
+        assert!(names_in_certificate(&certificate(|_| {})).is_empty());
     }
 
     #[test]
     fn what_is_cut_short_or_no_certificate_does_no_harm() {
         let der = certificate(|params| params.distinguished_name.push(DnType::CommonName, "n"));
         for end in 0..der.len() {
-            drop(names(&der[..end]));
+            drop(names_in_certificate(&der[..end]));
         }
         for at in 0..der.len() {
             for value in [0, 0x30, 0x7f, 0x80, 0x83, 0xff] {
                 let mut broken = der.clone();
                 broken[at] = value;
-                drop(names(&broken));
+                drop(names_in_certificate(&broken));
             }
         }
     }

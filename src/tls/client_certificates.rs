@@ -3,8 +3,8 @@
 //!
 //! The authority is not enough: a cluster's CA signs for every kubelet, and for every approved signing request.
 
-use super::certificate_names::names;
-use super::{TlsError, provider};
+use super::certificate_names::names_in_certificate;
+use super::{TlsError, crypto_provider};
 use arc_swap::ArcSwap;
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::server::WebPkiClientVerifier;
@@ -41,7 +41,7 @@ pub struct ClientSettings {
 
 /// Verifies client certificates.
 #[derive(Debug)]
-pub struct Clients {
+pub struct ClientVerifier {
     settings: ClientSettings,
     /// The file as it was read last.
     known: Mutex<Vec<u8>>,
@@ -51,7 +51,7 @@ pub struct Clients {
 #[derive(Debug)]
 struct Authority(Arc<dyn ClientCertVerifier>);
 
-impl Clients {
+impl ClientVerifier {
     /// Loads and checks the authority.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl Clients {
 
     /// Check interval of the file.
     #[must_use]
-    pub fn poll(&self) -> Duration {
+    pub fn check_interval(&self) -> Duration {
         self.settings.poll
     }
 
@@ -72,7 +72,7 @@ impl Clients {
     ///
     /// # Errors
     /// [`TlsError`] when the file cannot be used; the previous one stays in use.
-    pub fn refresh(&self) -> Result<bool, TlsError> {
+    pub fn reload_if_file_changed(&self) -> Result<bool, TlsError> {
         let found = read(&self.settings.ca)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if *known == found {
@@ -85,7 +85,7 @@ impl Clients {
 }
 
 /// A server without client authentication requests no certificate.
-pub(super) fn verifier(clients: Option<Arc<Clients>>) -> Arc<dyn ClientCertVerifier> {
+pub(super) fn verifier(clients: Option<Arc<ClientVerifier>>) -> Arc<dyn ClientCertVerifier> {
     match clients {
         Some(clients) => clients,
         None => WebPkiClientVerifier::no_client_auth(),
@@ -115,11 +115,11 @@ fn authority(path: &Path, pem: &[u8]) -> Result<Authority, TlsError> {
             "contains no certificate; expected the PEM certificates of the clients' CA".into(),
         ));
     }
-    let built = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider()).build();
+    let built = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), crypto_provider()).build();
     built.map(Authority).map_err(|error| wrong(format!("cannot be used as a client CA: {error}")))
 }
 
-impl ClientCertVerifier for Clients {
+impl ClientCertVerifier for ClientVerifier {
     /// None: callers know which certificate to send, and others need not learn it.
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
         &[]
@@ -135,7 +135,7 @@ impl ClientCertVerifier for Clients {
             return Err(Error::InvalidCertificate(CertificateError::UnknownIssuer));
         }
         let verified = self.current.load().0.verify_client_cert(end_entity, intermediates, now)?;
-        let names = names(end_entity);
+        let names = names_in_certificate(end_entity);
         if names.iter().any(|name| self.settings.names.iter().any(|expected| expected == name)) {
             Ok(verified)
         } else {
@@ -190,7 +190,7 @@ mod tests {
         std::fs::write(&scratch, ca_certificate.pem()).unwrap();
         let settings =
             ClientSettings { ca: scratch.clone(), names: vec!["api".into()], poll: Duration::from_secs(1) };
-        let clients = Clients::load(settings).unwrap();
+        let clients = ClientVerifier::load(settings).unwrap();
         std::fs::remove_file(scratch).unwrap();
         let mut leaf = parameters("api");
         leaf.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];

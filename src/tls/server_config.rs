@@ -1,7 +1,7 @@
 //! TLS settings of the webhook port.
 
-use super::client_certificates::{self, Clients};
-use super::served_certificate::{Served, TlsError, provider};
+use super::certificate_files_and_served_pointer::{ServedCertificate, TlsError, crypto_provider};
+use super::client_certificates::{self, ClientVerifier};
 use rustls::server::{NoServerSessionStorage, ServerConfig};
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use std::sync::Arc;
 /// # Errors
 /// [`TlsError::Config`] when the library refuses the versions.
 pub fn server_config(
-    served: Arc<Served>,
+    served: Arc<ServedCertificate>,
     tls12: bool,
-    clients: Option<Arc<Clients>>,
+    clients: Option<Arc<ClientVerifier>>,
 ) -> Result<Arc<ServerConfig>, TlsError> {
     let versions: &[&rustls::SupportedProtocolVersion] =
         if tls12 { &[&rustls::version::TLS13, &rustls::version::TLS12] } else { &[&rustls::version::TLS13] };
-    let mut config = ServerConfig::builder_with_provider(provider())
+    let mut config = ServerConfig::builder_with_provider(crypto_provider())
         .with_protocol_versions(versions)?
         .with_client_cert_verifier(client_certificates::verifier(clients))
         .with_cert_resolver(served);

@@ -18,7 +18,7 @@ impl Keeper {
     }
 
     /// Checks by a handshake what our own port serves: once a tick, and at once for another certificate. Not while we stop: nobody listens then.
-    pub(super) async fn check_own_port(&mut self, now: i64) {
+    pub(super) async fn check_own_port_if_due(&mut self, now: i64) {
         let Some((port, served)) = self.port.as_ref().zip(self.served.load()) else { return };
         let tick = Duration::from_secs(self.settings.lives.tick.unsigned_abs());
         let pause = self.pause_before_recheck_of_own_port().unwrap_or(tick);
@@ -40,9 +40,9 @@ impl Keeper {
         if port.is_server_stopping() {
             return;
         }
-        self.dialed.record_answer_of_address(address, &served.cert, answer);
+        self.dialed.record_answer_as_problem_or_remark(address, &served.cert, answer);
         if self.dialed.problem.is_some() || self.dialed.remark.is_some() {
-            self.metrics.certificate_call_failed("dial");
+            self.metrics.count_failed_call("dial");
         }
     }
 }

@@ -9,22 +9,29 @@ impl Keeper {
     pub(super) fn why_certificate_is_not_trusted(&self, now: i64) -> Vec<String> {
         match self.served.load() {
             None => vec!["the server has no certificate yet".to_owned()],
-            Some(served) => self.sights.iter().filter_map(|sight| sight.problem(&served.cert, now)).collect(),
+            Some(served) => self
+                .sights
+                .iter()
+                .filter_map(|sight| sight.why_chain_is_not_trusted(&served.cert, now))
+                .collect(),
         }
     }
 
     /// Updates the standing that `/readyz` shows, from what the round has read. Returns a pause if only time is missing.
-    pub(super) fn update_readiness(&mut self, now: i64) -> Option<Duration> {
+    pub(super) fn update_readiness_metrics_and_events(&mut self, now: i64) -> Option<Duration> {
         let mut problems = self.why_certificate_is_not_trusted(now);
         problems.extend(self.dialed.problem.clone());
-        let mut remarks: Vec<String> = self.sights.iter().flat_map(|sight| sight.remarks(now)).collect();
+        let mut remarks: Vec<String> =
+            self.sights.iter().flat_map(|sight| sight.remarks_that_keep_readiness(now)).collect();
         remarks.extend(self.dialed.remark.iter().chain(self.reported.get("ca_out")).cloned());
         let served = self.served.load();
         for sight in &self.sights {
-            let right = served.as_ref().is_some_and(|served| sight.problem(&served.cert, now).is_none());
-            self.metrics.cabundle_in_sync(sight.kind.name(), right);
+            let right = served
+                .as_ref()
+                .is_some_and(|served| sight.why_chain_is_not_trusted(&served.cert, now).is_none());
+            self.metrics.set_ca_bundle_in_sync(sight.kind.name(), right);
         }
-        let (ended, ending) = self.problem_or_remark_near_expiry(now);
+        let (ended, ending) = self.report_overdue_renewal(now);
         problems.extend(ended);
         remarks.extend(ending);
         let mut pause = None;
@@ -63,7 +70,7 @@ impl Keeper {
             if problems.is_empty() { remarks.push(fault.clone()) } else { problems.insert(0, fault.clone()) }
         }
         self.log_error_once("objects", fault);
-        if self.standing.set(problems.clone(), remarks.clone()) {
+        if self.standing.replace_problems_and_remarks(problems.clone(), remarks.clone()) {
             if problems.is_empty() {
                 tracing::info!(?remarks, "certificates are ready");
             } else {
@@ -75,9 +82,9 @@ impl Keeper {
 
     /// A problem or remark about the remaining life of our certificate. While it verifies, calls succeed. The cause that
     /// prevents its renewal affects all replicas, so becoming unready early would itself be the outage.
-    fn problem_or_remark_near_expiry(&mut self, now: i64) -> (Option<String>, Option<String>) {
+    fn report_overdue_renewal(&mut self, now: i64) -> (Option<String>, Option<String>) {
         let over = self.leaf.as_ref().filter(|leaf| now >= leaf.last_tenth());
-        self.metrics.leaf_overdue(over.is_some());
+        self.metrics.set_leaf_overdue(over.is_some());
         let Some(leaf) = over else { return (None, None) };
         let text = format!(
             "the server's certificate expires in {} s, and its renewal fails",

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 impl Keeper {
     /// Serves a new certificate of cert-manager once it verifies, or if the one in use does not.
-    pub(super) fn serve_issued_if_trusted(&mut self, found: SecretRead, now: i64) {
+    pub(super) fn serve_cert_manager_leaf_if_better(&mut self, found: SecretRead, now: i64) {
         let names = &self.settings.names;
         let place = format!("Secret {}/{}", names.namespace, names.secret);
         let object = match found {
@@ -33,7 +33,7 @@ impl Keeper {
             Err(why) => {
                 let text = if why.starts_with("Secret") { why } else { format!("{place} {why}") };
                 if self.fault.is_none() {
-                    self.metrics.certificate_failed();
+                    self.metrics.count_failed_load();
                 }
                 self.fault = Some(text);
                 return;
@@ -43,7 +43,8 @@ impl Keeper {
         if same {
             return;
         }
-        let better = self.sights.iter().all(|sight| sight.problem(&certified.cert, now).is_none());
+        let better =
+            self.sights.iter().all(|sight| sight.why_chain_is_not_trusted(&certified.cert, now).is_none());
         let print = format!("{:?}", certified.cert);
         if !better {
             self.trusted = None;
@@ -56,9 +57,9 @@ impl Keeper {
         if settled || distrusted {
             let until =
                 certified.cert.first().and_then(|der| Authority::from_der(der)).map_or(0, |leaf| leaf.until);
-            self.metrics.leaf_expiry(until);
-            self.metrics.rotated("leaf", "issued");
-            self.metrics.certificate_loaded();
+            self.metrics.set_leaf_expiry(until);
+            self.metrics.count_rotation("leaf", "issued");
+            self.metrics.count_load_and_record_time();
             self.served.replace_certificate(certified);
             if distrusted {
                 self.verified = None;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 impl Keeper {
     /// Notes since when every caBundle trusts the current CA.
-    pub(super) fn record_trust(&mut self, record: &Record, looks: &[Look]) {
+    pub(super) fn record_since_when_ca_is_trusted(&mut self, record: &Record, looks: &[Look]) {
         let Ok(current) = &record.current else { return };
         if !looks.iter().all(|look| look.do_all_webhooks_trust(&current.authority)) {
             self.trusted = None;
@@ -35,7 +35,7 @@ impl Keeper {
 
     /// Where the Secret has no CA that can sign and cannot be repaired (a policy, a quota, immutable), another leaf of the
     /// CA that signed the one in use. The same caBundles trust it: API servers see no difference.
-    pub(super) fn sign_leaf_with_ca_in_memory_as_last_resort(&mut self, looks: &[Look], now: i64) {
+    pub(super) fn renew_leaf_though_secret_has_no_usable_ca(&mut self, looks: &[Look], now: i64) {
         let Some((signer, leaf)) = self.signer.as_ref().zip(self.leaf.as_ref()) else { return };
         if may_renew_with_ca_missing_from_secret(leaf, signer, looks, now) {
             self.sign_and_serve_leaf(&signer.clone(), Reason::LastResort, now);
@@ -44,16 +44,16 @@ impl Keeper {
 
     fn sign_and_serve_leaf(&mut self, signer: &Signer, reason: Reason, now: i64) {
         let jitter = i64::try_from(random(1001)).unwrap_or(500);
-        match issue_certificates::leaf(signer, &self.settings.hosts, now, jitter, &self.settings.lives) {
+        match issue_certificates::sign_leaf(signer, &self.settings.hosts, now, jitter, &self.settings.lives) {
             Ok((certified, leaf)) => {
                 tracing::info!(
                     reason = reason.name(),
                     until = leaf.until,
                     "now serving a new self-managed certificate"
                 );
-                self.metrics.rotated("leaf", reason.name());
-                self.metrics.leaf_expiry(leaf.until);
-                self.metrics.certificate_loaded();
+                self.metrics.count_rotation("leaf", reason.name());
+                self.metrics.set_leaf_expiry(leaf.until);
+                self.metrics.count_load_and_record_time();
                 self.served.replace_certificate(certified);
                 self.known.retain(|known| known.pem != leaf.issuer);
                 self.known.insert(0, signer.authority.clone());
@@ -67,7 +67,7 @@ impl Keeper {
                 self.keep_memory_across_restarts();
             }
             Err(why) => {
-                self.metrics.certificate_failed();
+                self.metrics.count_failed_load();
                 self.log_error_once("leaf", Some(format!("the certificate {why}")));
             }
         }

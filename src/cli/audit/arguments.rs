@@ -31,7 +31,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = REQUEST_TIMEOUT, value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) request_timeout: u16,
     /// Audit only this namespace
-    #[arg(long, short, value_name = "NS", value_parser = input::namespace)]
+    #[arg(long, short, value_name = "NS", value_parser = input::parse_namespace)]
     pub(super) namespace: Option<String>,
     /// Use this FabricProfile, built in or from --profiles, for every pod with accelerators; ignore the profile
     /// annotations of the pods

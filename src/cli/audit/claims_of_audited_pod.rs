@@ -57,7 +57,8 @@ pub(super) fn unknown_classes<'a>(
     let asks = claim.into_iter().flat_map(|claim| &claim.requests).flat_map(|request| &request.options);
     let drivers = &snapshot.settings().harmless_drivers;
     let unknown = asks.filter(|ask| {
-        snapshot.device_class(&ask.class).is_none() && drivers.kind(ask.driver(None)) == DriverKind::Unknown
+        snapshot.device_class(&ask.class).is_none()
+            && drivers.kind_of_driver(ask.driver_or_class_name(None)) == DriverKind::Unknown
     });
     unknown.map(|ask| ask.class.as_str())
 }

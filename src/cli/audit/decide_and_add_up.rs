@@ -1,25 +1,25 @@
 //! Objects to decisions, and decisions to the sums of their workload. What is decided comes from `review`.
 
 use super::claims_of_audited_pod;
-use super::pod_as_created_again::created_again;
-use super::top_owner_of_pod::{Head, Owners};
+use super::owners_of_objects::{ObjectHead, Owners};
+use super::pod_as_created_again::without_node_and_status;
 use crate::deadline::Deadline;
-use crate::facts::Mode;
-use crate::json::annotations_of_object::Annotated;
+use crate::facts::EnforcementMode;
+use crate::json::annotations_of_object::AnnotationsOfObject;
 use crate::pod::workload_kinds;
 use crate::profile::{INJECTED_ANNOTATION, Profile, injected_mark_of};
-use crate::report::audit::sums_per_workload::{Decided, Seen, Tallies};
+use crate::report::audit::sums_per_workload::{DecisionOnPart, PartOfWorkload, SumsOfAllWorkloads};
 use crate::report::finding_identity_for_baselines::ObjectName;
 use crate::review::{
     Decision, PodRequest, WorkloadRequest, decide_object_that_makes_no_pods, decide_pod, decide_workload,
 };
-use crate::rules::{Event, ObjectContext, does_any_rule_check_kind};
+use crate::rules::{ObjectContext, ObjectEvent, does_any_object_rule_run_on_kind};
 use crate::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Decides as if every namespace had opted in with mode enforce.
-pub(super) struct Judge<'a> {
+pub(super) struct AuditContext<'a> {
     pub(super) snapshot: &'a Snapshot,
     /// The profile of `--profile`.
     pub(super) profile: Option<&'a Arc<Profile>>,
@@ -32,8 +32,8 @@ pub(super) struct Judge<'a> {
 
 /// What one list, or the files, gave.
 #[derive(Default)]
-pub(super) struct Results {
-    pub(super) tallies: Tallies,
+pub(super) struct AuditResults {
+    pub(super) tallies: SumsOfAllWorkloads,
     /// Pods of owners that are known by name only, by `apiVersion` and kind of the owner (count).
     pub(super) without_owner: BTreeMap<(String, String), usize>,
     /// Pods and pod templates with a claim, by the kind that the claim names (count).
@@ -49,7 +49,7 @@ pub(super) struct Results {
 /// Most unreadable objects that are listed.
 const MAX_UNREADABLE: usize = 1_000;
 
-impl Results {
+impl AuditResults {
     pub(super) fn merge(&mut self, other: Self) {
         self.tallies.merge(other.tallies);
         for (owner, pods) in other.without_owner {
@@ -74,7 +74,7 @@ impl Results {
     }
 }
 
-impl Judge<'_> {
+impl AuditContext<'_> {
     /// Whether the audit is about an object.
     pub(super) fn is_in_audited_namespace(&self, object: &ObjectName) -> bool {
         // The Namespace itself has no namespace.
@@ -84,24 +84,31 @@ impl Judge<'_> {
     }
 
     /// Decides on an object of any kind.
-    pub(super) fn decide_object_into(&self, object: &ObjectName, json: &str, into: &mut Results) {
-        let head = Head::of(json);
+    pub(super) fn decide_object_unless_owner_shows_it(
+        &self,
+        object: &ObjectName,
+        json: &str,
+        into: &mut AuditResults,
+    ) {
+        let head = ObjectHead::of(json);
         if !self.is_in_audited_namespace(object) {
             return;
         }
         if object.group().is_empty() && object.kind == "Pod" {
             return self.decide_pod_into(object, &head, json, into);
         }
-        if does_any_rule_check_kind(object.group(), &object.kind) {
+        if does_any_object_rule_run_on_kind(object.group(), &object.kind) {
             self.decide_cluster_object_into(object, json, into);
         }
         let namespace = object.namespace.as_deref().unwrap_or("default");
-        let top = self.owners.top(object, &head);
+        let top = self.owners.top_owner_of_object(object, &head);
         // The template of its owner shows it already.
         if top.has_template {
             return;
         }
-        if head.is_finished_job() && workload_kinds::find(object.group(), &object.kind).is_some() {
+        if head.is_finished_job()
+            && workload_kinds::find_workload_kind(object.group(), &object.kind).is_some()
+        {
             into.tallies.finished_jobs += 1;
             return;
         }
@@ -110,7 +117,7 @@ impl Judge<'_> {
             kind: &object.kind,
             json,
             namespace,
-            mode: Mode::Enforce,
+            mode: EnforcementMode::Enforce,
             opted_in: true,
             profile: self.profile,
             deadline: &Deadline::without_clock(),
@@ -120,7 +127,13 @@ impl Judge<'_> {
         for (template, decision) in decided.templates {
             match decision {
                 Ok(decision) => {
-                    self.add(&name, Seen::Template, template.json, &decision, into);
+                    self.add_decision_to_workload(
+                        &name,
+                        PartOfWorkload::Template,
+                        template.json,
+                        &decision,
+                        into,
+                    );
                 }
                 Err(error) => {
                     let reason = format!("{}{}: {}", template.pointer, error.pointer, error.message);
@@ -129,33 +142,46 @@ impl Judge<'_> {
             }
         }
         if let Some(own) = decided.own {
-            self.add(&name, Seen::Object, json, &own, into);
+            self.add_decision_to_workload(&name, PartOfWorkload::Object, json, &own, into);
         }
     }
 
     /// Networks, policies and profiles: findings are the administrators'.
-    fn decide_cluster_object_into(&self, object: &ObjectName, json: &str, into: &mut Results) {
+    fn decide_cluster_object_into(&self, object: &ObjectName, json: &str, into: &mut AuditResults) {
         let name = (object.group(), object.kind.as_str());
         let deadline = Deadline::without_clock();
-        let context = ObjectContext::new(name, json, Event::Given, self.snapshot).within(&deadline);
-        let decision = decide_object_that_makes_no_pods(&context, Mode::Enforce);
+        let context =
+            ObjectContext::new(name, json, ObjectEvent::Given, self.snapshot).with_deadline(&deadline);
+        let decision = decide_object_that_makes_no_pods(&context, EnforcementMode::Enforce);
         if !decision.findings.is_empty() || !decision.suppressed.is_empty() {
-            self.add(&name_of_result_line(object.clone()), Seen::ClusterObject, json, &decision, into);
+            self.add_decision_to_workload(
+                &name_of_result_line(object.clone()),
+                PartOfWorkload::ClusterObject,
+                json,
+                &decision,
+                into,
+            );
         }
     }
 
-    fn decide_pod_into(&self, object: &ObjectName, head: &Head<'_>, json: &str, into: &mut Results) {
+    fn decide_pod_into(
+        &self,
+        object: &ObjectName,
+        head: &ObjectHead<'_>,
+        json: &str,
+        into: &mut AuditResults,
+    ) {
         if head.is_finished_pod() {
             into.tallies.finished_pods += 1;
             return;
         }
-        let top = self.owners.top(object, head);
+        let top = self.owners.top_owner_of_object(object, head);
         let name = name_of_result_line(top.object);
         if !top.known {
             let owner = (name.api_version.clone(), name.kind.clone());
             *into.without_owner.entry(owner).or_default() += 1;
         }
-        let json = created_again(json);
+        let json = without_node_and_status(json);
         let namespace = object.namespace.as_deref().unwrap_or("default");
         let deadline = Deadline::without_clock();
         let request = PodRequest {
@@ -165,7 +191,7 @@ impl Judge<'_> {
             ..PodRequest::in_enforcing_namespace(namespace)
         };
         match decide_pod(&json, request, self.snapshot) {
-            Ok(decision) => self.add(&name, Seen::Pod, &json, &decision, into),
+            Ok(decision) => self.add_decision_to_workload(&name, PartOfWorkload::Pod, &json, &decision, into),
             Err(error) => {
                 into.add_unreadable(object, format!("{}: {}", error.pointer, error.message));
                 let workload = into.tallies.workloads.entry(name).or_default();
@@ -175,8 +201,15 @@ impl Judge<'_> {
         }
     }
 
-    fn add(&self, name: &ObjectName, seen: Seen, json: &str, decision: &Decision, into: &mut Results) {
-        if matches!(seen, Seen::Template | Seen::Pod) {
+    fn add_decision_to_workload(
+        &self,
+        name: &ObjectName,
+        seen: PartOfWorkload,
+        json: &str,
+        decision: &Decision,
+        into: &mut AuditResults,
+    ) {
+        if matches!(seen, PartOfWorkload::Template | PartOfWorkload::Pod) {
             let named = claims_of_audited_pod::objects_named_by_claims(json);
             let namespace = name.namespace.as_deref().unwrap_or("default");
             for claim in &named {
@@ -189,16 +222,17 @@ impl Judge<'_> {
             }
         }
         let containers = if decision.plan.changes.is_empty() { Vec::new() } else { containers(json) };
-        let injected = if seen == Seen::Pod { injected(json) } else { None };
+        let injected = if seen == PartOfWorkload::Pod { injected_mark_of_pod(json) } else { None };
         let injected = injected.as_deref();
-        let outdated = injected.is_some_and(|then| self.is_outdated(then, decision));
+        let outdated = injected.is_some_and(|then| self.was_injected_with_other_settings(then, decision));
         let containers = containers.as_slice();
-        let decided = Decided { seen, json, decision, containers, injected, outdated, today: self.today };
-        into.tallies.workloads.entry(name.clone()).or_default().add(&decided);
+        let decided =
+            DecisionOnPart { seen, json, decision, containers, injected, outdated, today: self.today };
+        into.tallies.workloads.entry(name.clone()).or_default().add_decision(&decided);
     }
 
     /// Whether a pod was injected with other settings than a new pod would get.
-    fn is_outdated(&self, then: &str, decision: &Decision) -> bool {
+    fn was_injected_with_other_settings(&self, then: &str, decision: &Decision) -> bool {
         let profile = match (self.profile, &decision.profile) {
             (Some(profile), Some(_)) => Some(profile),
             (None, Some(name)) => self.snapshot.profile(name),
@@ -222,9 +256,9 @@ fn containers(json: &str) -> Vec<String> {
 }
 
 /// The mark of an injected pod: profile and fingerprint of its settings.
-fn injected(json: &str) -> Option<String> {
+fn injected_mark_of_pod(json: &str) -> Option<String> {
     if !json.contains(INJECTED_ANNOTATION) {
         return None;
     }
-    Annotated::read_or_empty(json).get(INJECTED_ANNOTATION).map(str::to_owned)
+    AnnotationsOfObject::read_or_empty(json).get(INJECTED_ANNOTATION).map(str::to_owned)
 }

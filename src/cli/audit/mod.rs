@@ -2,17 +2,17 @@
 //! `report`; here is what concerns many objects: owners, pages, and what could not be read.
 
 mod arguments;
+mod audit_live_cluster_or_files;
 mod claims_of_audited_pod;
-mod cluster;
 mod decide_and_add_up;
+mod decide_files_and_find_missing_kinds;
 mod exit_code_of_audit;
-mod files;
 mod finished_audit;
-mod live;
 mod output;
+mod owners_of_objects;
 mod pod_as_created_again;
 mod progress;
-mod top_owner_of_pod;
+mod read_and_decide_live_objects;
 
 pub(super) use arguments::{Arguments, Source};
 
@@ -23,12 +23,12 @@ use super::read_and_write_baseline_file;
 use crate::report::baseline_comparison::Comparison;
 use crate::snapshot::{Builder, Settings};
 use exit_code_of_audit::exit_code_of_audit;
-use finished_audit::Audited;
+use finished_audit::FinishedAudit;
 use std::fs::File;
 use std::io::{self, Write};
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    if let Some(clash) = output_flag::clash(&arguments.output) {
+    if let Some(clash) = output_flag::why_outputs_clash(&arguments.output) {
         writeln!(err, "error: --output: {clash}")?;
         return Ok(Exit::Usage);
     }
@@ -40,15 +40,15 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         }
     };
     let read = run_audit(arguments, err)?;
-    let Audited { mut document, failed } = match read {
+    let FinishedAudit { mut document, failed } = match read {
         Ok(read) => read,
         Err(exit) => return Ok(exit),
     };
-    let mut now = document.baseline();
+    let mut now = document.as_new_baseline();
     let unreadable = !document.errors.is_empty();
     document.comparison = before.map(|before| {
-        let comparison = Comparison::new(&before, &now);
-        if unreadable { comparison.with_unreadable_inputs() } else { comparison }
+        let comparison = Comparison::compare_runs(&before, &now);
+        if unreadable { comparison.make_resolved_incomparable() } else { comparison }
     });
     let entries = std::mem::take(&mut now.entries).into_iter();
     if let Some(path) = &arguments.write_baseline {
@@ -75,8 +75,11 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
 }
 
 /// Reads a cluster and decides on it.
-pub(super) fn run_audit(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Result<Audited, Exit>> {
-    let bases = match input::profiles::built_in_profiles() {
+pub(super) fn run_audit(
+    arguments: &Arguments,
+    err: &mut dyn Write,
+) -> io::Result<Result<FinishedAudit, Exit>> {
+    let bases = match input::read_and_find_profiles::built_in_profiles() {
         Ok(bases) => bases,
         Err(error) => {
             writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
@@ -85,17 +88,22 @@ pub(super) fn run_audit(arguments: &Arguments, err: &mut dyn Write) -> io::Resul
     };
     let mut builder = Builder::new(bases.clone());
     builder.replace_settings(Settings { operator_namespaces: None, ..arguments.choice.settings() });
-    let mut problems = documents_to_objects::Problems::default();
+    let mut problems = documents_to_objects::FactProblems::default();
     if let Some(path) = &arguments.profiles {
-        input::profiles::add_all_profiles_or_none(path, &bases, &mut builder, &mut problems.errors);
+        input::read_and_find_profiles::add_all_profiles_or_none(
+            path,
+            &bases,
+            &mut builder,
+            &mut problems.errors,
+        );
         if !problems.errors.is_empty() {
-            input::write_unread_facts(&problems, err)?;
+            input::write_fact_warnings_and_input_errors(&problems, err)?;
             return Ok(Err(Exit::Usage));
         }
     }
     if arguments.live {
-        cluster::audit_live_cluster(arguments, builder, &bases, err)
+        audit_live_cluster_or_files::audit_live_cluster(arguments, builder, &bases, err)
     } else {
-        cluster::audit_files(arguments, builder, &bases, problems, err)
+        audit_live_cluster_or_files::audit_files(arguments, builder, &bases, problems, err)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::arguments::Format;
 use crate::cli::output_flag::Output;
-use crate::report::audit::json::Document;
+use crate::report::audit::json::AuditDocument;
 use crate::report::audit::text;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, Write};
 /// Writes the result in one format.
 pub(super) fn write(
     to: &Output<Format>,
-    audit: &Document,
+    audit: &AuditDocument,
     verbose: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -26,7 +26,12 @@ pub(super) fn write(
     }
 }
 
-fn write_in_format(format: Format, audit: &Document, verbose: bool, out: &mut dyn Write) -> io::Result<()> {
+fn write_in_format(
+    format: Format,
+    audit: &AuditDocument,
+    verbose: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     match format {
         Format::Text => text::write(out, audit, verbose),
         Format::Json => {

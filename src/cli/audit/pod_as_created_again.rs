@@ -1,13 +1,13 @@
 //! A running pod as it would be created again: without its node, which the scheduler chose, and without its status.
 
-use crate::json::null_as_absent::Pairs;
+use crate::json::types_of_decoded_fields::Pairs;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 type Members<'a> = Pairs<'a, Option<&'a RawValue>>;
 
 /// The pod's text without `spec.nodeName` and `status`; unchanged where it cannot be read.
-pub(super) fn created_again(json: &str) -> Cow<'_, str> {
+pub(super) fn without_node_and_status(json: &str) -> Cow<'_, str> {
     rebuilt(json).map_or(Cow::Borrowed(json), Cow::Owned)
 }
 
@@ -56,8 +56,8 @@ mod tests {
     fn node_and_status_are_left_out() {
         let pod = r#"{"kind":"Pod","metadata":null,"spec":{"nodeName":"n","containers":[{"a":{}}],"x":{}},"status":{"phase":"Running"}}"#;
         let again = r#"{"kind":"Pod","metadata":null,"spec":{"containers":[{"a":{}}],"x":{}}}"#;
-        assert_eq!(created_again(pod), again);
-        assert_eq!(created_again(again), again);
-        assert_eq!(created_again(r#"{"spec":"nodeName"#), r#"{"spec":"nodeName"#);
+        assert_eq!(without_node_and_status(pod), again);
+        assert_eq!(without_node_and_status(again), again);
+        assert_eq!(without_node_and_status(r#"{"spec":"nodeName"#), r#"{"spec":"nodeName"#);
     }
 }

@@ -22,12 +22,7 @@ impl<'a> Progress<'a> {
     }
 
     /// Reports how many objects of a kind are read, and how many are left where that is known.
-    pub(super) fn show_count_of_read_objects(
-        &mut self,
-        kind: &str,
-        done: usize,
-        left: Option<u64>,
-    ) -> io::Result<()> {
+    pub(super) fn show_count_if_due(&mut self, kind: &str, done: usize, left: Option<u64>) -> io::Result<()> {
         let every = if self.terminal { ON_TERMINAL } else { ELSEWHERE };
         if self.last.elapsed() < every {
             return Ok(());
@@ -78,8 +73,8 @@ mod tests {
             let mut out = Vec::new();
             let mut progress = Progress::new(&mut out, terminal);
             progress.last = Instant::now().checked_sub(waited).unwrap();
-            progress.show_count_of_read_objects("Pod", 50, Some(150)).unwrap();
-            progress.show_count_of_read_objects("Pod", 60, Some(140)).unwrap();
+            progress.show_count_if_due("Pod", 50, Some(150)).unwrap();
+            progress.show_count_if_due("Pod", 60, Some(140)).unwrap();
             progress.write_line_that_stays("note").unwrap();
             String::from_utf8(out).unwrap()
         };

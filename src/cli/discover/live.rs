@@ -1,15 +1,15 @@
 //! `discover --live`: every kind that describes a fabric, page by page.
 
-use super::which_objects_were_read::Read;
+use super::which_objects_were_read::ReadObjects;
 use crate::cli::Exit;
 use crate::cli::input;
 use crate::cluster::PageSize;
-use crate::cluster::api_client::{self, Cluster};
-use crate::cluster::list_any_kind::{self, DEADLINE, Event, ListError, Listing};
+use crate::cluster::api_client::{self, ClientAndAddress};
+use crate::cluster::api_discovery_of_served_kinds::ServedKinds;
+use crate::cluster::list_any_kind::{self, DEADLINE, ListError, ListEvent, Listing};
 use crate::cluster::watched_kinds::WATCHED;
-use crate::cluster::which_kinds_are_served_for_commands::Served;
 use crate::discover::{FURTHER_KINDS, Sources};
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use serde::Deserialize;
 use std::io::{self, Write};
 use std::path::Path;
@@ -54,26 +54,27 @@ struct Metadata {
 }
 
 /// Reads the cluster. `Err` with the exit code where it cannot be reached; the reason has been reported.
-pub(super) fn read(
+pub(super) fn read_objects_of_live_cluster(
     given: Option<&Path>,
     context: Option<&str>,
     err: &mut dyn Write,
-) -> io::Result<Result<Read, Exit>> {
-    let path = input::live::kubeconfig(given);
-    if path.is_none() && !api_client::in_cluster() {
+) -> io::Result<Result<ReadObjects, Exit>> {
+    let path = input::facts_of_live_cluster::find_kubeconfig(given);
+    if path.is_none() && !api_client::is_in_pod_with_service_account() {
         writeln!(err, "error: --live needs a kubeconfig file: set --kubeconfig FILE or variable KUBECONFIG")?;
         return Ok(Err(Exit::Usage));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let Cluster { client, address } = match api_client::cluster(path.as_deref(), context).await {
-            Ok(cluster) => cluster,
-            Err(error) => {
-                writeln!(err, "error: --live: {error}")?;
-                return Ok(Err(Exit::of_client(&error)));
-            }
-        };
-        let served = match Served::read(&client, list_any_kind::DEADLINE).await {
+        let ClientAndAddress { client, address } =
+            match api_client::create_client_and_address(path.as_deref(), context).await {
+                Ok(cluster) => cluster,
+                Err(error) => {
+                    writeln!(err, "error: --live: {error}")?;
+                    return Ok(Err(Exit::of_client(&error)));
+                }
+            };
+        let served = match ServedKinds::read(&client, list_any_kind::DEADLINE).await {
             Ok(served) => served,
             Err(error) => {
                 writeln!(err, "error: --live: {address}: {error}")?;
@@ -81,10 +82,10 @@ pub(super) fn read(
             }
         };
         let mut read =
-            Read { sources: Sources::complete_for_live_cluster(), unreadable: false, failed: false };
+            ReadObjects { sources: Sources::complete_for_live_cluster(), unreadable: false, failed: false };
         for kind in kinds() {
             // Without this question, an account without rights would be refused kinds that do not exist.
-            if !kind.group.is_empty() && served.kind(kind.group, kind.kind).is_none() {
+            if !kind.group.is_empty() && served.preferred_version_of_kind(kind.group, kind.kind).is_none() {
                 continue;
             }
             if let Some(others) = served.only_other_versions(kind.group, kind.version, kind.kind) {
@@ -104,15 +105,15 @@ pub(super) fn read(
 /// without this right still gets the rest.
 async fn read_device_plugin_config_maps(
     client: &kube::Client,
-    read: &mut Read,
+    read: &mut ReadObjects,
     err: &mut dyn Write,
 ) -> io::Result<()> {
     for namespace in input::OPERATOR_NAMESPACES {
         let path = format!("/api/v1/namespaces/{namespace}/configmaps");
         let listing = listing(path);
         let sources = &mut read.sources;
-        let result = list_any_kind::read(client, &listing, &mut |event| {
-            let Event::Page(items, _) = event else { return };
+        let result = list_any_kind::read_list_page_by_page(client, &listing, &mut |event| {
+            let ListEvent::Page(items, _) = event else { return };
             for item in items {
                 // Most ConfigMaps configure something else.
                 let _ = sources.add("", "ConfigMap", item.get(), namespace);
@@ -123,7 +124,7 @@ async fn read_device_plugin_config_maps(
             writeln!(
                 err,
                 "note: ConfigMaps of namespace {namespace} could not be read: {}",
-                printable(&why, 300)
+                escaped_and_cut(&why, 300)
             )?;
         }
     }
@@ -134,26 +135,26 @@ async fn read_device_plugin_config_maps(
 async fn read_one_kind(
     client: &kube::Client,
     kind: &Listed,
-    read: &mut Read,
+    read: &mut ReadObjects,
     err: &mut dyn Write,
 ) -> io::Result<()> {
     let listing = listing(kind.path.clone());
     let mut broken = Vec::new();
     let sources = &mut read.sources;
-    let result = list_any_kind::read(client, &listing, &mut |event| {
+    let result = list_any_kind::read_list_page_by_page(client, &listing, &mut |event| {
         // Objects of a list that begins again replace those that were read before.
-        let Event::Page(items, _) = event else { return };
+        let ListEvent::Page(items, _) = event else { return };
         for item in items {
             let head: Named = serde_json::from_str(item.get()).unwrap_or_default();
             let namespace = head.metadata.namespace.as_deref().unwrap_or("default");
             if let Err(error) = sources.add(kind.group, kind.kind, item.get(), namespace) {
-                broken.push(format!("{} {}: {error}", kind.kind, printable(&head.metadata.name, 253)));
+                broken.push(format!("{} {}: {error}", kind.kind, escaped_and_cut(&head.metadata.name, 253)));
             }
         }
     })
     .await;
     for message in &broken {
-        writeln!(err, "warning: {}; the object is ignored", printable(message, 400))?;
+        writeln!(err, "warning: {}; the object is ignored", escaped_and_cut(message, 400))?;
     }
     read.unreadable |= !broken.is_empty();
     match result {

@@ -5,10 +5,10 @@ mod live;
 mod which_objects_were_read;
 
 use super::Exit;
-use super::input::{documents_to_objects, profiles};
+use super::input::{documents_to_objects, read_and_find_profiles};
 use crate::discover::{Discovered, discover, drift, printed_result};
 use crate::profile::FabricProfile;
-use crate::text::count;
+use crate::text::count_with_noun;
 use clap::ValueEnum;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ enum Format {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let built_in_profiles = match profiles::built_in_profiles() {
+    let built_in_profiles = match read_and_find_profiles::built_in_profiles() {
         Ok(built_in_profiles) => built_in_profiles,
         Err(error) => {
             writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
@@ -59,19 +59,27 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let existing = match &arguments.profiles {
         None => None,
         Some(path) => {
-            let mut problems = documents_to_objects::Problems::default();
-            let read = profiles::read_profiles_and_faults(path, &built_in_profiles, &mut problems.errors);
+            let mut problems = documents_to_objects::FactProblems::default();
+            let read = read_and_find_profiles::read_profiles_and_faults(
+                path,
+                &built_in_profiles,
+                &mut problems.errors,
+            );
             if !problems.errors.is_empty() {
-                super::input::write_unread_facts(&problems, err)?;
+                super::input::write_fact_warnings_and_input_errors(&problems, err)?;
                 return Ok(Exit::Usage);
             }
             Some(read)
         }
     };
     let read = if arguments.live {
-        live::read(arguments.kubeconfig.as_deref(), arguments.context.as_deref(), err)?
+        live::read_objects_of_live_cluster(
+            arguments.kubeconfig.as_deref(),
+            arguments.context.as_deref(),
+            err,
+        )?
     } else {
-        Ok(files::read(&arguments.cluster, err)?)
+        Ok(files::read_objects_of_files(&arguments.cluster, err)?)
     };
     let read = match read {
         Ok(read) => read,
@@ -83,7 +91,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     }
     let differs = if arguments.diff {
         let existing = existing.unwrap_or_else(|| found.profiles.clone());
-        match show_drift(arguments.output, &found, &existing, &built_in_profiles, out, err)? {
+        match write_drift_and_whether_any(arguments.output, &found, &existing, &built_in_profiles, out, err)?
+        {
             Ok(differs) => differs,
             Err(exit) => return Ok(exit),
         }
@@ -91,7 +100,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         write_discovered(arguments.output, &found, out, err)?;
         found.drafts.is_empty() || !found.unknown.is_empty()
     };
-    Ok(if read.failed { Exit::Internal } else { Exit::of_results(read.unreadable, differs) })
+    Ok(if read.failed { Exit::Internal } else { Exit::of_unreadable_or_failed(read.unreadable, differs) })
 }
 
 fn write_discovered(
@@ -116,18 +125,18 @@ fn write_discovered(
     }
     let questions: usize = found.drafts.iter().map(|draft| draft.questions.len()).sum();
     if questions > 0 {
-        let profiles = count(found.drafts.len(), "profile");
+        let profiles = count_with_noun(found.drafts.len(), "profile");
         writeln!(
             err,
             "{profiles} with {}; see the comments of the output",
-            count(questions, "open question")
+            count_with_noun(questions, "open question")
         )?;
     }
     Ok(())
 }
 
 /// Whether anything differs, or nothing could be compared.
-fn show_drift(
+fn write_drift_and_whether_any(
     format: Format,
     found: &Discovered,
     existing: &[FabricProfile],
@@ -152,12 +161,12 @@ fn show_drift(
     for not in &comparison.not_compared {
         writeln!(err, "note: FabricProfile {} is not compared: {}", not.profile, not.reason)?;
     }
-    let compared = count(comparison.compared, "profile");
+    let compared = count_with_noun(comparison.compared, "profile");
     let differences = comparison.drifts.len();
     match (comparison.compared, differences) {
         (0, 0) => writeln!(err, "warning: no profile was compared")?,
         (_, 0) => writeln!(err, "no drift: {compared} compared")?,
-        _ => writeln!(err, "{}; {compared} compared", count(differences, "difference"))?,
+        _ => writeln!(err, "{}; {compared} compared", count_with_noun(differences, "difference"))?,
     }
     Ok(Ok(differences > 0 || comparison.compared == 0))
 }

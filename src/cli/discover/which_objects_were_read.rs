@@ -3,7 +3,7 @@
 use crate::discover::Sources;
 
 /// The objects of a cluster.
-pub(super) struct Read {
+pub(super) struct ReadObjects {
     pub(super) sources: Sources,
     /// Whether a part could not be read: a file, an object, or a kind without permission.
     pub(super) unreadable: bool,

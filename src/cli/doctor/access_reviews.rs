@@ -1,6 +1,6 @@
 //! Access reviews: which rights an account has.
 
-use crate::cluster::read_any_object::allows;
+use crate::cluster::reads_for_installation_check::ask_access_review;
 use crate::doctor::Right;
 use kube::Client;
 use serde_json::{Value, json};
@@ -13,11 +13,11 @@ pub(super) async fn review_rights_of_caller(
     client: &Client,
     wanted: Vec<Right>,
 ) -> Result<Vec<Right>, String> {
-    ask(client, "SelfSubjectAccessReview", json!({}), wanted).await
+    send_access_reviews(client, "SelfSubjectAccessReview", json!({}), wanted).await
 }
 
 /// The rights of a service account, given as `namespace:name`.
-pub(super) async fn of_another(
+pub(super) async fn review_rights_of_service_account(
     client: &Client,
     account: &str,
     wanted: Vec<Right>,
@@ -26,10 +26,10 @@ pub(super) async fn of_another(
     let groups =
         ["system:serviceaccounts", &format!("system:serviceaccounts:{namespace}"), "system:authenticated"];
     let subject = json!({"user": format!("system:serviceaccount:{account}"), "groups": groups});
-    ask(client, "SubjectAccessReview", subject, wanted).await
+    send_access_reviews(client, "SubjectAccessReview", subject, wanted).await
 }
 
-async fn ask(
+async fn send_access_reviews(
     client: &Client,
     kind: &'static str,
     subject: Value,
@@ -50,7 +50,7 @@ async fn ask(
                     spec.insert("resourceAttributes".to_owned(), asked);
                 }
                 let client = client.clone();
-                tokio::spawn(async move { allows(&client, kind, &spec).await })
+                tokio::spawn(async move { ask_access_review(&client, kind, &spec).await })
             })
             .collect();
         for (right, review) in some.iter().zip(reviews) {

@@ -1,10 +1,10 @@
 //! What each replica serves, and whether the caBundles trust it: by the verification that the server uses for itself.
 
-use super::installed_settings::Settings;
+use super::installed_settings::InstalledSettings;
 use crate::certificate_keeper::{HandshakeFailure, served_chain, verify_chain};
 use crate::certificates::{Authority, parse_fields, secret_fields};
-use crate::cluster::certificate_objects::{Configuration, Webhook};
-use crate::cluster::read_any_object;
+use crate::cluster::reads_for_installation_check;
+use crate::cluster::secret_and_webhook_configurations::{Webhook, WebhookConfiguration};
 use crate::doctor::what_is_read::{
     ENDPOINT_SLICES, MUTATING_CONFIGURATIONS, SECRETS, VALIDATING_CONFIGURATIONS,
 };
@@ -22,7 +22,11 @@ const HANDSHAKE: Duration = Duration::from_secs(3);
 const MAX_REPLICAS: usize = 16;
 
 /// Asks the replicas, and reads the Secret.
-pub(super) async fn ask_replicas_and_read_secret(client: &Client, settings: &Settings, facts: &mut Facts) {
+pub(super) async fn ask_replicas_and_read_secret(
+    client: &Client,
+    settings: &InstalledSettings,
+    facts: &mut Facts,
+) {
     let webhooks = webhooks(facts);
     let asked: Vec<_> = addresses(facts)
         .into_iter()
@@ -32,7 +36,7 @@ pub(super) async fn ask_replicas_and_read_secret(client: &Client, settings: &Set
         let answer = asked.await.unwrap_or_else(|error| Err(HandshakeFailure::Unasked(error.to_string())));
         let unreached = match answer {
             Ok(chain) => {
-                facts.certificates.extend(of_chain(
+                facts.certificates.extend(certificate_and_trust_of_chain(
                     format!("replica {address}"),
                     &chain,
                     &webhooks,
@@ -49,12 +53,17 @@ pub(super) async fn ask_replicas_and_read_secret(client: &Client, settings: &Set
         facts.replicas.push(Replica { address: address.to_string(), unreached });
     }
     let name = settings.certificate_secret_name();
-    match read_any_object::object(client, &format!("{}/{name}", SECRETS.path(&facts.namespace))).await {
+    match reads_for_installation_check::read_object_if_it_exists(
+        client,
+        &format!("{}/{name}", SECRETS.path(&facts.namespace)),
+    )
+    .await
+    {
         Err(why) => drop(facts.unread.insert(SECRETS.plural.to_owned(), why)),
         Ok(None) => {}
         Ok(Some(object)) => {
             let owner = format!("Secret {}/{name}", facts.namespace);
-            let kept = of_secret(owner, &object, &webhooks, facts.now);
+            let kept = certificate_or_ca_of_secret(owner, &object, &webhooks, facts.now);
             facts.certificates.extend(kept);
         }
     }
@@ -86,14 +95,14 @@ fn webhooks(facts: &Facts) -> Vec<Webhook> {
         let all = facts.objects.get(plural).into_iter().flatten();
         let mut named =
             all.filter(|object| object.pointer("/metadata/name").is_some_and(|found| found == name));
-        named.next().map(|object| Configuration::of(object).webhooks).unwrap_or_default()
+        named.next().map(|object| WebhookConfiguration::of(object).webhooks).unwrap_or_default()
     };
     let mut all = of(MUTATING_CONFIGURATIONS.plural, MUTATING);
     all.extend(of(VALIDATING_CONFIGURATIONS.plural, VALIDATING));
     all
 }
 
-fn of_chain(
+fn certificate_and_trust_of_chain(
     owner: String,
     chain: &[CertificateDer<'_>],
     webhooks: &[Webhook],
@@ -107,11 +116,16 @@ fn of_chain(
 }
 
 /// The certificate of a Secret; or its CA, which must be in every caBundle.
-fn of_secret(owner: String, object: &Value, webhooks: &[Webhook], now: i64) -> Option<Certificate> {
+fn certificate_or_ca_of_secret(
+    owner: String,
+    object: &Value,
+    webhooks: &[Webhook],
+    now: i64,
+) -> Option<Certificate> {
     if let Ok((pem, _key)) = secret_fields::certificate_chain_and_key(object) {
         let chain: Vec<CertificateDer<'static>> =
             CertificateDer::pem_slice_iter(&pem).filter_map(Result::ok).collect();
-        return of_chain(owner, &chain, webhooks, now);
+        return certificate_and_trust_of_chain(owner, &chain, webhooks, now);
     }
     let authorities = secret_fields::certificates_in_current_field(object);
     let ca = authorities.first()?;

@@ -1,11 +1,11 @@
 //! The settings of the installed server: the variables of its Deployment, and its files of profiles.
 
 use crate::cli::input::OPERATOR_NAMESPACES;
-use crate::cluster::read_any_object;
+use crate::cluster::reads_for_installation_check;
 use crate::doctor::what_is_read::{CONFIG_MAPS, DEPLOYMENTS, PROFILES};
 use crate::doctor::{Facts, NAME};
 use crate::facts::PodSecurity;
-use crate::manifest::{self, Item};
+use crate::manifest::{self, DocumentOrError};
 use crate::profile::Ignorable;
 use crate::snapshot::{self, Ambiguity, Builder, Layer};
 use kube::Client;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The variables of the server's container; empty where no Deployment is known.
-pub(super) struct Settings {
+pub(super) struct InstalledSettings {
     known: bool,
     variables: BTreeMap<String, String>,
     account: Option<String>,
@@ -33,7 +33,7 @@ fn is_on(value: &str) -> bool {
     !["", "n", "no", "f", "false", "off", "0"].contains(&value.to_lowercase().as_str())
 }
 
-impl Settings {
+impl InstalledSettings {
     pub(super) fn of(facts: &Facts) -> Self {
         Self::of_deployment(facts.objects.get(DEPLOYMENTS.plural).and_then(|all| all.first()))
     }
@@ -59,7 +59,7 @@ impl Settings {
     }
 
     /// The service account, as `namespace:name`.
-    pub(super) fn account(&self, namespace: &str) -> String {
+    pub(super) fn service_account(&self, namespace: &str) -> String {
         format!("{namespace}:{}", self.account.as_deref().unwrap_or(NAME))
     }
 
@@ -89,7 +89,7 @@ impl Settings {
     }
 
     /// The ConfigMap with profiles.
-    pub(super) fn profiles_map(&self) -> Option<&str> {
+    pub(super) fn config_map_of_profiles(&self) -> Option<&str> {
         self.profiles.as_deref()
     }
 
@@ -99,7 +99,7 @@ impl Settings {
     }
 
     /// The settings of decisions, as far as checks use them.
-    pub(super) fn of_decisions(&self) -> snapshot::Settings {
+    pub(super) fn settings_of_decisions(&self) -> snapshot::Settings {
         let operators: Vec<&str> = match self.variable("OPERATOR_NAMESPACES") {
             Some(list) => list.split(',').collect(),
             None => OPERATOR_NAMESPACES.to_vec(),
@@ -127,13 +127,13 @@ impl Settings {
 }
 
 /// Adds the profiles of the server's files. They count before objects of the same name, as in the server.
-pub(super) async fn add_profiles_of_server_files(
+pub(super) async fn add_profiles_of_config_map(
     client: &Client,
-    settings: &Settings,
+    settings: &InstalledSettings,
     builder: &mut Builder,
     facts: &mut Facts,
 ) {
-    let Some(name) = settings.profiles_map() else {
+    let Some(name) = settings.config_map_of_profiles() else {
         if let Some(why) = facts.unread.get(DEPLOYMENTS.plural) {
             let why = format!("the Deployment, which names the ConfigMaps, could not be read: {why}");
             facts.unread.insert(CONFIG_MAPS.plural.to_owned(), why);
@@ -141,7 +141,7 @@ pub(super) async fn add_profiles_of_server_files(
         return;
     };
     let path = format!("{}/{name}", CONFIG_MAPS.path(&facts.namespace));
-    let map = match read_any_object::object(client, &path).await {
+    let map = match reads_for_installation_check::read_object_if_it_exists(client, &path).await {
         Ok(map) => map.unwrap_or_default(),
         Err(why) => {
             facts.unread.insert(CONFIG_MAPS.plural.to_owned(), why);
@@ -150,14 +150,14 @@ pub(super) async fn add_profiles_of_server_files(
     };
     let mut found = Vec::new();
     for (file, content) in map.pointer("/data").and_then(Value::as_object).into_iter().flatten() {
-        for item in manifest::read(file, content.as_str().unwrap_or_default().as_bytes()) {
+        for item in manifest::read_documents_of_file(file, content.as_str().unwrap_or_default().as_bytes()) {
             let document = match item {
-                Item::Document(document) => document,
-                Item::Error(error) => {
+                DocumentOrError::Document(document) => document,
+                DocumentOrError::Error(error) => {
                     facts.broken_files.push(format!("ConfigMap {}/{name}: {error}", facts.namespace));
                     continue;
                 }
-                Item::Empty { .. } => continue,
+                DocumentOrError::Empty { .. } => continue,
             };
             let json = document.json.get();
             // A profile that cannot be used is reported with all others.
@@ -186,17 +186,17 @@ mod tests {
                 .collect();
             let container = json!({"name": NAME, "env": env});
             let deployment = json!({"spec": {"template": {"spec": {"containers": [container]}}}});
-            Settings::of_deployment(Some(&deployment))
+            InstalledSettings::of_deployment(Some(&deployment))
         };
-        let usual = of(&[]).of_decisions();
+        let usual = of(&[]).settings_of_decisions();
         assert_eq!(
             (usual.ambiguity, usual.namespace_isolation, usual.ignorable),
             (Ambiguity::Deny, false, Ignorable::Warnings)
         );
         assert_eq!(of(&[]).tls_mode(), "files");
-        assert_eq!(Settings::of_deployment(None).tls_mode(), "self-managed");
+        assert_eq!(InstalledSettings::of_deployment(None).tls_mode(), "self-managed");
         let set = of(&[("AMBIGUOUS", "pin"), ("NAMESPACE_ISOLATION", "true"), ("IGNORABLE", "errors")]);
-        let set = set.of_decisions();
+        let set = set.settings_of_decisions();
         assert_eq!(
             (set.ambiguity, set.namespace_isolation, set.ignorable),
             (Ambiguity::Pin, true, Ignorable::Errors)

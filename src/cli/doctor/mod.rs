@@ -3,13 +3,15 @@
 mod access_reviews;
 mod certificates_of_replicas;
 mod installed_settings;
-mod read_cluster;
+mod read_facts_and_send_dry_runs;
 mod repeat_until_ok;
 mod wanted_rights;
 
 use super::Exit;
-use super::flag_values::Seconds;
-use crate::cluster::api_client::{Cluster, cluster, in_cluster};
+use super::flag_values::DurationWithUnit;
+use crate::cluster::api_client::{
+    ClientAndAddress, create_client_and_address, is_in_pod_with_service_account,
+};
 use crate::doctor::report_table;
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -26,10 +28,10 @@ pub(super) struct Arguments {
     output: Format,
     /// How long doctor repeats failed checks that may still succeed, such as 90s or 2m; default: each check runs once
     #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true)]
-    wait: Seconds,
+    wait: DurationWithUnit,
     /// Namespace of the installation; default: the namespace that the webhook configurations name, else
     /// fabric-admission
-    #[arg(long, short, value_name = "NS", value_parser = super::input::namespace)]
+    #[arg(long, short, value_name = "NS", value_parser = super::input::parse_namespace)]
     namespace: Option<String>,
     /// Kubeconfig file; default: the first file in environment variable KUBECONFIG, else ~/.kube/config, else the pod's
     /// service account
@@ -49,8 +51,8 @@ enum Format {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let kubeconfig = super::input::live::kubeconfig(arguments.kubeconfig.as_deref());
-    if kubeconfig.is_none() && !in_cluster() {
+    let kubeconfig = super::input::facts_of_live_cluster::find_kubeconfig(arguments.kubeconfig.as_deref());
+    if kubeconfig.is_none() && !is_in_pod_with_service_account() {
         writeln!(err, "error: no cluster: set --kubeconfig FILE or variable KUBECONFIG")?;
         return Ok(Exit::Usage);
     }
@@ -61,8 +63,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             return Ok(Exit::Internal);
         }
     };
-    let found = runtime.block_on(cluster(kubeconfig.as_deref(), arguments.context.as_deref()));
-    let Cluster { client, address } = match found {
+    let found =
+        runtime.block_on(create_client_and_address(kubeconfig.as_deref(), arguments.context.as_deref()));
+    let ClientAndAddress { client, address } = match found {
         Ok(found) => found,
         Err(error) => {
             writeln!(err, "error: {error}")?;

@@ -1,6 +1,6 @@
 //! `--wait`: which checks are repeated, and the pauses between two tries.
 
-use super::read_cluster::Reading;
+use super::read_facts_and_send_dry_runs::FactsReadSoFar;
 use crate::doctor::doctor_report::Report;
 use kube::Client;
 use std::io::Write;
@@ -22,14 +22,16 @@ pub(super) async fn check_until_ok_or_time_over(
     let began = Instant::now();
     let mut pause = PAUSE;
     let mut waiting: Vec<&'static str> = Vec::new();
-    let mut read: Option<Reading> = None;
+    let mut read: Option<FactsReadSoFar> = None;
     loop {
         let tried = match &mut read {
             Some(reading) if !waiting.is_empty() => {
                 reading.read_again_for_failed_checks(client, &waiting).await;
                 Ok(())
             }
-            _ => Reading::whole(client, pre, namespace).await.map(|reading| read = Some(reading)),
+            _ => FactsReadSoFar::read_everything_and_send_dry_runs(client, pre, namespace)
+                .await
+                .map(|reading| read = Some(reading)),
         };
         match (tried, &read) {
             (Ok(()), Some(reading)) => {

@@ -1,6 +1,6 @@
 //! Which rights are asked about.
 
-use super::installed_settings::Settings;
+use super::installed_settings::InstalledSettings;
 use crate::cluster::watched_kinds::WATCHED;
 use crate::cluster::write_profile_status::LEASE;
 use crate::doctor::what_is_read::{Pick, Source, Within};
@@ -9,7 +9,7 @@ use crate::doctor::{MUTATING, Right, VALIDATING};
 const WEBHOOKS: &str = "admissionregistration.k8s.io";
 
 /// The rights that the server needs with its settings. deploy/base/rbac.yaml and the components give exactly these.
-pub(super) fn of_server(namespace: &str, settings: &Settings) -> Vec<Right> {
+pub(super) fn rights_needed_by_server(namespace: &str, settings: &InstalledSettings) -> Vec<Right> {
     let mut rights = Vec::new();
     if settings.watches_cluster() {
         for kind in WATCHED {
@@ -47,7 +47,7 @@ pub(super) fn of_server(namespace: &str, settings: &Settings) -> Vec<Right> {
 }
 
 /// The rights of the caller for the checks. `place`: the namespace of the dry runs; `profiles`: the ConfigMap of profiles.
-pub(super) fn of_doctor(
+pub(super) fn rights_needed_by_doctor(
     sources: &[&Source],
     namespace: &str,
     place: Option<&str>,
@@ -77,7 +77,7 @@ pub(super) fn of_doctor(
 }
 
 /// The rights of an installer.
-pub(super) fn of_installer(namespace: &str) -> Vec<Right> {
+pub(super) fn rights_needed_by_installer(namespace: &str) -> Vec<Right> {
     let of_cluster = [
         ("", "namespaces"),
         ("apiextensions.k8s.io", "customresourcedefinitions"),
@@ -108,15 +108,16 @@ pub(super) fn of_installer(namespace: &str) -> Vec<Right> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifest::{Item, read};
+    use crate::manifest::{DocumentOrError, read_documents_of_file};
     use serde_json::{Value, json};
     use std::collections::BTreeSet;
 
     fn objects(text: &str) -> Vec<Value> {
-        let documents = read("x", text.as_bytes()).into_iter().filter_map(|item| match item {
-            Item::Document(document) => serde_json::from_str(document.json.get()).ok(),
-            _ => None,
-        });
+        let documents =
+            read_documents_of_file("x", text.as_bytes()).into_iter().filter_map(|item| match item {
+                DocumentOrError::Document(document) => serde_json::from_str(document.json.get()).ok(),
+                _ => None,
+            });
         documents.collect()
     }
 
@@ -201,9 +202,9 @@ mod tests {
             component!("own-certificate"),
         ] {
             let (roles, deployment) = patched(component);
-            let settings = Settings::of_deployment(Some(&deployment));
+            let settings = InstalledSettings::of_deployment(Some(&deployment));
             let wanted: BTreeSet<String> =
-                of_server("ns", &settings).iter().map(ToString::to_string).collect();
+                rights_needed_by_server("ns", &settings).iter().map(ToString::to_string).collect();
             assert_eq!(wanted, given(&roles), "{name}");
         }
     }
@@ -217,8 +218,8 @@ mod tests {
                 .collect();
             let container = json!({"name": "fabric-admission", "env": env});
             let deployment = json!({"spec": {"template": {"spec": {"containers": [container]}}}});
-            let settings = Settings::of_deployment(Some(&deployment));
-            of_server("ns", &settings).iter().map(ToString::to_string).collect()
+            let settings = InstalledSettings::of_deployment(Some(&deployment));
+            rights_needed_by_server("ns", &settings).iter().map(ToString::to_string).collect()
         };
         let has = |rights: &[String], part: &str| rights.iter().any(|right| right.contains(part));
         let files = wanted(&[]);
@@ -231,7 +232,8 @@ mod tests {
 
     #[test]
     fn an_installer_may_create_every_object_of_deploy() {
-        let wanted: BTreeSet<String> = of_installer("ns").into_iter().map(|right| right.resource).collect();
+        let wanted: BTreeSet<String> =
+            rights_needed_by_installer("ns").into_iter().map(|right| right.resource).collect();
         let files = [
             include_str!("../../../deploy/base/namespace.yaml"),
             include_str!("../../../deploy/base/rbac.yaml"),

@@ -10,7 +10,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "NUMBER", value_parser = parse_parameter_count)]
     pub(super) parameters: f64,
     /// Compute time of one training step on the GPUs (forward and backward pass), such as 150ms or 1.2s
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", value_parser = parse_compute_time)]
     pub(super) compute: f64,
     /// Number of GPUs that average their gradients
     #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
@@ -26,14 +26,14 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = fabric)]
     pub(super) fabric: Vec<usize>,
     /// Line rate of each rail of your nodes, in Gb/s, such as 400
-    #[arg(long, value_name = "GBPS", value_parser = rate)]
+    #[arg(long, value_name = "GBPS", value_parser = parse_line_rate)]
     pub(super) rate: Option<f64>,
     /// Number of rails of each node, for --rate; default: 1, or the number of rails of --profile
     #[arg(long, value_name = "COUNT", requires = "rate", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(super) rails: Option<u32>,
     /// Transport of the rails, for --rate or --facts; default: the transport of --profile or of the facts, else roce
     #[arg(long, value_enum)]
-    pub(super) transport: Option<Way>,
+    pub(super) transport: Option<TransportArgument>,
     /// Built-in base profile with the rails and the transport of your nodes, for --rate
     #[arg(long, value_name = "NAME", requires = "rate")]
     pub(super) profile: Option<String>,
@@ -59,7 +59,7 @@ pub(super) enum Format {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Way {
+pub(super) enum TransportArgument {
     /// 0.95 of the line rate
     Infiniband,
     /// 0.90 of the line rate
@@ -87,18 +87,18 @@ impl From<Format> for Precision {
     }
 }
 
-impl From<Way> for Link {
-    fn from(way: Way) -> Self {
+impl From<TransportArgument> for Link {
+    fn from(way: TransportArgument) -> Self {
         match way {
-            Way::Infiniband => Self::InfiniBand,
-            Way::Roce => Self::Roce,
-            Way::Tcp => Self::Tcp,
+            TransportArgument::Infiniband => Self::InfiniBand,
+            TransportArgument::Roce => Self::Roce,
+            TransportArgument::Tcp => Self::Tcp,
         }
     }
 }
 
 /// `150ms`, `1.2s`, `0.15` seconds.
-pub(super) fn seconds(text: &str) -> Result<f64, String> {
+pub(super) fn parse_compute_time(text: &str) -> Result<f64, String> {
     let (number, factor) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
         (Some(number), _) => (number, 1e-3),
         (None, Some(number)) => (number, 1.0),
@@ -109,7 +109,7 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     value.filter(valid).ok_or_else(|| "write a time such as 150ms or 1.2s".to_owned())
 }
 
-pub(super) fn rate(text: &str) -> Result<f64, String> {
+pub(super) fn parse_line_rate(text: &str) -> Result<f64, String> {
     let value = text.parse::<f64>().ok().filter(|value| value.is_finite() && *value > 0.0 && *value <= 1e6);
     value.ok_or_else(|| "write a line rate in Gb/s, such as 400".to_owned())
 }

@@ -1,11 +1,11 @@
 //! `estimate`: whether the network is the bottleneck of a training, by formulas.
 
 mod arguments;
-mod own_nodes;
-mod review_lines;
+mod estimate_flag_of_review;
+mod fabric_of_rate_profile_or_facts;
 
 pub(super) use arguments::Arguments;
-pub(super) use review_lines::{Asked, Estimated, parse_estimate_flag};
+pub(super) use estimate_flag_of_review::{EstimateRequest, PodsToEstimate, parse_estimate_flag};
 
 use super::Exit;
 use crate::estimate::{Document, FABRICS, Fabric, Step, write};
@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         writeln!(err, "error: --transport needs --rate or --facts")?;
         return Ok(Exit::Usage);
     }
-    match own_nodes::own(arguments) {
+    match fabric_of_rate_profile_or_facts::fabric_of_rate_profile_or_facts(arguments) {
         Ok(own) => fabrics.extend(own),
         Err(error) => {
             writeln!(err, "error: {error}")?;

@@ -158,17 +158,17 @@ pub(super) fn find(key: &str) -> Option<&'static Annotation> {
 pub(super) fn explain(annotation: &Annotation, out: &mut dyn Write) -> io::Result<Exit> {
     let Annotation { name, rest, on, value, what, rules } = annotation;
     writeln!(out, "{name}{rest} (on: {on})\n\n{}\n\nExample\n  {name}{rest}: {value}", wrapped(what))?;
-    of_rules(rules, out)?;
+    write_rules_with_summaries(rules, out)?;
     Ok(Exit::Clean)
 }
 
 /// Lists rules with their summaries.
-pub(super) fn of_rules(ids: &[&str], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_rules_with_summaries(ids: &[&str], out: &mut dyn Write) -> io::Result<()> {
     if ids.is_empty() {
         return Ok(());
     }
     writeln!(out, "\nRules")?;
-    for rule in ids.iter().filter_map(|id| rules::find(id)) {
+    for rule in ids.iter().filter_map(|id| rules::find_rule(id)) {
         let summary = terminal_lines::without_backticks(&rule.page().summary);
         writeln!(
             out,
@@ -193,7 +193,7 @@ mod tests {
                 annotation.name
             );
             for id in annotation.rules {
-                assert!(rules::find(id).is_some(), "{id}");
+                assert!(rules::find_rule(id).is_some(), "{id}");
             }
         }
         assert!(find("fabric-admission.dev/ignore.FAB501: x").is_some());

@@ -1,6 +1,6 @@
 //! `explain "NET/IB : No device found"`: the known lines that a given one has.
 
-use super::annotation::of_rules;
+use super::annotation::write_rules_with_summaries;
 use super::rule::wrapped;
 use crate::cli::Exit;
 use crate::known_lines::{KNOWN_LINES, KnownLine};
@@ -63,7 +63,7 @@ pub(super) fn explain(lines: &[&KnownLine], out: &mut dyn Write) -> io::Result<E
         let KnownLine { from, cause, fix, rules, source, .. } = line;
         writeln!(out, "{:?} (from: {from})\n", line.quoted())?;
         writeln!(out, "Cause\n{}\n\nFix\n{}", wrapped(cause), wrapped(fix))?;
-        of_rules(rules, out)?;
+        write_rules_with_summaries(rules, out)?;
         writeln!(out, "\nSource\n{}", wrapped(source))?;
     }
     Ok(Exit::Clean)
@@ -105,7 +105,7 @@ mod tests {
             let text = line.fragments.join(" something ");
             assert!(find(&text).iter().any(|found| std::ptr::eq(*found, line)), "{text}");
             for id in line.rules {
-                assert!(crate::rules::find(id).is_some(), "{id}");
+                assert!(crate::rules::find_rule(id).is_some(), "{id}");
             }
         }
     }

@@ -7,10 +7,10 @@ mod rule;
 mod variable;
 
 use super::Exit;
-use crate::nccl::{all, find, why_name_is_unread};
+use crate::nccl::{all_variables, find_variable, why_name_is_unread};
 use crate::preflight::checks::{self, CHECKS};
 use crate::rules::{self, RULES};
-use crate::text::nearest;
+use crate::text::nearest_if_probably_meant;
 use std::io::{self, Write};
 
 #[derive(Debug, clap::Args)]
@@ -25,10 +25,10 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     // A line without quotes comes in as its words.
     let what = arguments.what.join(" ");
     let what = what.trim();
-    if let Some(variable) = find(what) {
+    if let Some(variable) = find_variable(what) {
         return variable::explain_known_variable(variable, out);
     }
-    if let Some(rule) = rules::find(what) {
+    if let Some(rule) = rules::find_rule(what) {
         return rule::explain(rule, out);
     }
     if let Some(check) = checks::find(what) {
@@ -60,7 +60,7 @@ fn unknown(what: &str) -> String {
         );
     }
     if what.contains('/') {
-        let near = nearest(what, annotation::names());
+        let near = nearest_if_probably_meant(what, annotation::names());
         let near = near.map_or_else(|| ".".to_owned(), |near| format!("; did you mean {near}?"));
         return format!("unknown annotation {what:?}{near} docs/pod-authors.md lists the annotations.");
     }
@@ -77,13 +77,13 @@ fn hint(id: &str) -> String {
     // A well-formed id is not misspelt: FAB999 does not mean FAB109.
     let well_formed =
         id.strip_prefix("FAB").is_some_and(|n| n.len() == 3 && n.bytes().all(|b| b.is_ascii_digit()));
-    let by_number = rules::find(&format!("FAB{id}")).map(|rule| rule.id);
+    let by_number = rules::find_rule(&format!("FAB{id}")).map(|rule| rule.id);
     let checks = || CHECKS.iter().map(|check| check.id);
     if id.starts_with("PF") {
-        return nearest(&id, checks())
+        return nearest_if_probably_meant(&id, checks())
             .map_or_else(|| ".".to_owned(), |near| format!("; did you mean {near}?"));
     }
-    let names = || RULES.iter().map(|r| r.id).chain(all().map(|variable| variable.name));
-    let near = by_number.or_else(|| nearest(&id, names())).filter(|_| !well_formed);
+    let names = || RULES.iter().map(|r| r.id).chain(all_variables().map(|variable| variable.name));
+    let near = by_number.or_else(|| nearest_if_probably_meant(&id, names())).filter(|_| !well_formed);
     near.map_or_else(|| ".".to_owned(), |near| format!("; did you mean {near}?"))
 }

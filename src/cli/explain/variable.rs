@@ -1,7 +1,7 @@
 //! `explain NCCL_IB_HCA`.
 
 use crate::cli::Exit;
-use crate::nccl::{KNOWN_UP_TO, Status, Unread, Variable};
+use crate::nccl::{NEWEST_RELEASE_IN_TABLE, Status, Unread, Variable};
 use std::io::{self, Write};
 
 pub(super) fn explain_known_variable(v: &Variable, out: &mut dyn Write) -> io::Result<Exit> {
@@ -53,6 +53,6 @@ pub(super) fn explain_unread_variable(name: &str, what: Unread, err: &mut dyn Wr
         }
         Unread::Unknown => String::new(),
     };
-    writeln!(err, "error: unknown variable {name:?} (known up to NCCL {KNOWN_UP_TO}){hint}")?;
+    writeln!(err, "error: unknown variable {name:?} (known up to NCCL {NEWEST_RELEASE_IN_TABLE}){hint}")?;
     Ok(Exit::Usage)
 }

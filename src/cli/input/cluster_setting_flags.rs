@@ -1,6 +1,6 @@
 //! The flags for settings of the cluster: those that the offline commands and `serve` have in common.
 
-use crate::facts::{DriverPattern, HarmlessDrivers, PodSecurity};
+use crate::facts::{DriverPattern, DriversWithoutNics, PodSecurity};
 use crate::profile::Ignorable;
 use crate::snapshot::{Ambiguity, Settings, Snapshot};
 use clap::ValueEnum;
@@ -16,8 +16,8 @@ pub(in crate::cli) struct ClusterSettingFlags {
     default_profile: Option<String>,
     /// Pod Security level that the API server enforces in namespaces without the label
     /// pod-security.kubernetes.io/enforce
-    #[arg(long, value_enum, value_name = "LEVEL", env = "FABRIC_ADMISSION_POD_SECURITY_DEFAULT", default_value_t = Level::Privileged)]
-    pod_security_default: Level,
+    #[arg(long, value_enum, value_name = "LEVEL", env = "FABRIC_ADMISSION_POD_SECURITY_DEFAULT", default_value_t = PodSecurityArgument::Privileged)]
+    pod_security_default: PodSecurityArgument,
     /// Let a pod use networks only from its own namespace, from namespace "default", and from the namespaces of the
     /// networks in its FabricProfile
     #[arg(long, env = "FABRIC_ADMISSION_NAMESPACE_ISOLATION")]
@@ -60,7 +60,7 @@ enum IgnorableArgument {
 
 /// A level of Pod Security.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Level {
+enum PodSecurityArgument {
     /// No restriction
     Privileged,
     /// Pods must not add IPC_LOCK
@@ -87,9 +87,9 @@ impl ClusterSettingFlags {
             AmbiguityArgument::Warn => Ambiguity::Warn,
         };
         let pod_security_default = match self.pod_security_default {
-            Level::Privileged => PodSecurity::Privileged,
-            Level::Baseline => PodSecurity::Baseline,
-            Level::Restricted => PodSecurity::Restricted,
+            PodSecurityArgument::Privileged => PodSecurity::Privileged,
+            PodSecurityArgument::Baseline => PodSecurity::Baseline,
+            PodSecurityArgument::Restricted => PodSecurity::Restricted,
         };
         let ignorable = match self.ignorable {
             IgnorableArgument::Warnings => Ignorable::Warnings,
@@ -102,18 +102,18 @@ impl ClusterSettingFlags {
             default_profile,
             pod_security_default,
             namespace_isolation,
-            harmless_drivers: HarmlessDrivers::new(self.harmless_drivers.clone()),
+            harmless_drivers: DriversWithoutNics::new(self.harmless_drivers.clone()),
             ignorable,
             ..Settings::default()
         }
     }
 
     /// Checks that the default profile exists.
-    pub(in crate::cli) fn check(&self, snapshot: &Snapshot) -> Result<(), String> {
+    pub(in crate::cli) fn check_default_profile_exists(&self, snapshot: &Snapshot) -> Result<(), String> {
         match &self.default_profile {
             Some(name) if snapshot.profile(name).is_none() => {
                 let known = snapshot.profiles().map(|p| p.name.as_str());
-                let hint = match crate::text::nearest(name, known) {
+                let hint = match crate::text::nearest_if_probably_meant(name, known) {
                     Some(near) => format!("; did you mean {near:?}?"),
                     None => String::new(),
                 };

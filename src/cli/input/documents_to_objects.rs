@@ -1,9 +1,9 @@
 //! Documents to objects: Lists and AdmissionReviews unwrapped, headers read, facts taken.
 
-use super::{place, source};
-use crate::json::null_as_absent::{List, Text, mapping};
+use super::{place_of_value, source_of_object};
+use crate::json::types_of_decoded_fields::{List, Text, optional_struct};
 use crate::manifest::{Document, Part};
-use crate::report::{Skipped, Unread};
+use crate::report::{Skipped, UnreadInput};
 use crate::review::admission_review;
 use crate::snapshot::{Builder, FactError, Layer};
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 /// An object of a document.
 #[derive(Clone)]
-pub(in crate::cli) struct Object<'a> {
+pub(in crate::cli) struct InputObject<'a> {
     pub(in crate::cli) document: &'a Document,
     /// JSON pointer of the object in its document.
     pub(in crate::cli) pointer: String,
@@ -26,19 +26,20 @@ pub(in crate::cli) struct Object<'a> {
     pub(in crate::cli) generate_name: Option<String>,
 }
 
-impl Object<'_> {
+impl InputObject<'_> {
     pub(in crate::cli) fn group(&self) -> &str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)
     }
 
     /// The object in its document.
-    pub(in crate::cli) fn part(&self) -> Part<'static> {
+    pub(in crate::cli) fn part_of_document(&self) -> Part<'static> {
         Part { start: self.start, pointer: "" }
     }
 
     /// A template of it, given as its text and its pointer in the object. A corrected text is not in the document.
-    pub(in crate::cli) fn template<'p>(&self, json: &str, pointer: &'p str) -> Part<'p> {
-        let own = self.document.range_of(json).map(|range| Part { start: range.start, pointer: "" });
+    pub(in crate::cli) fn part_of_template<'p>(&self, json: &str, pointer: &'p str) -> Part<'p> {
+        let own =
+            self.document.range_of_text_in_json(json).map(|range| Part { start: range.start, pointer: "" });
         own.unwrap_or(Part { start: self.start, pointer })
     }
 
@@ -54,7 +55,7 @@ struct Header<'a> {
     api_version: Option<Text<'a>>,
     #[serde(borrow, default)]
     kind: Option<Text<'a>>,
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     metadata: Option<HeaderMeta<'a>>,
 }
 
@@ -95,40 +96,48 @@ struct Items<'a> {
 }
 
 /// The result of reading a document.
-pub(in crate::cli) enum Found<'a> {
-    Object(Object<'a>),
+pub(in crate::cli) enum ObjectSkippedOrUnread<'a> {
+    Object(InputObject<'a>),
     Skipped(Skipped),
-    Unread(Unread),
+    Unread(UnreadInput),
 }
 
 /// Objects of a document, in order.
-pub(in crate::cli) fn objects_in(document: &Document) -> Vec<Found<'_>> {
+pub(in crate::cli) fn objects_in(document: &Document) -> Vec<ObjectSkippedOrUnread<'_>> {
     let mut found = Vec::new();
-    push_items_of_lists(document, String::new(), document.json.get(), None, &mut found);
+    push_object_or_items_of_list(document, String::new(), document.json.get(), None, &mut found);
     found
 }
 
-fn push_items_of_lists<'a>(
+fn push_object_or_items_of_list<'a>(
     document: &'a Document,
     pointer: String,
     json: &'a str,
     namespace: Option<String>,
-    found: &mut Vec<Found<'a>>,
+    found: &mut Vec<ObjectSkippedOrUnread<'a>>,
 ) {
     // It is a slice of the JSON.
-    let start = document.range_of(json).map_or(0, |range| range.start);
+    let start = document.range_of_text_in_json(json).map_or(0, |range| range.start);
     let header: Header<'_> = match crate::json::decode_with_place::decode_object(json) {
         Ok(header) => header,
         Err(error) => {
             let (part, at) = (Part { start, pointer: "" }, (pointer.as_str(), error.pointer.as_str()));
-            found.push(Found::Unread(unread(document, part, at, &error.message)));
+            found.push(ObjectSkippedOrUnread::Unread(unread_value_with_place(
+                document,
+                part,
+                at,
+                &error.message,
+            )));
             return;
         }
     };
     let owned = |text: Option<Text<'_>>| text.map(|t| t.to_string());
     let Some(kind) = owned(header.kind).filter(|k| !k.is_empty()) else {
         let reason = "not a Kubernetes object: it has no kind".to_owned();
-        found.push(Found::Skipped(Skipped { source: source(document, start, &pointer), reason }));
+        found.push(ObjectSkippedOrUnread::Skipped(Skipped {
+            source: source_of_object(document, start, &pointer),
+            reason,
+        }));
         return;
     };
     let api_version = owned(header.api_version).unwrap_or_default();
@@ -141,7 +150,7 @@ fn push_items_of_lists<'a>(
         if pointer.len() < 256 {
             for (index, item) in items.0.into_iter().enumerate() {
                 if let Some(item) = item {
-                    push_items_of_lists(
+                    push_object_or_items_of_list(
                         document,
                         format!("{pointer}/items/{index}"),
                         item.get(),
@@ -155,7 +164,7 @@ fn push_items_of_lists<'a>(
     }
     let meta = header.metadata.unwrap_or_default();
     let named = |scalar: Option<Scalar<'_>>| scalar.map(|s| s.text()).filter(|text| !text.is_empty());
-    found.push(Found::Object(Object {
+    found.push(ObjectSkippedOrUnread::Object(InputObject {
         document,
         pointer,
         start,
@@ -169,14 +178,23 @@ fn push_items_of_lists<'a>(
 }
 
 /// An AdmissionReview is reviewed as its request.
-fn add_object_of_admission_review<'a>(document: &'a Document, json: &'a str, found: &mut Vec<Found<'a>>) {
+fn add_object_of_admission_review<'a>(
+    document: &'a Document,
+    json: &'a str,
+    found: &mut Vec<ObjectSkippedOrUnread<'a>>,
+) {
     match admission_review::parse(json.as_bytes()) {
-        Err(error) => {
-            found.push(Found::Unread(unread(document, Part::default(), ("", ""), &error.to_string())))
-        }
+        Err(error) => found.push(ObjectSkippedOrUnread::Unread(unread_value_with_place(
+            document,
+            Part::default(),
+            ("", ""),
+            &error.to_string(),
+        ))),
         Ok(request) => {
-            let skip = |reason: String| Found::Skipped(Skipped { source: source(document, 0, ""), reason });
-            let operation = crate::text::printable(&request.operation, 20);
+            let skip = |reason: String| {
+                ObjectSkippedOrUnread::Skipped(Skipped { source: source_of_object(document, 0, ""), reason })
+            };
+            let operation = crate::text::escaped_and_cut(&request.operation, 20);
             let part = request.sub_resource.as_deref().filter(|s| !s.is_empty());
             let is_pod = request.kind.group.is_empty() && &*request.kind.kind == "Pod";
             let Some(object) = request.object else {
@@ -184,7 +202,7 @@ fn add_object_of_admission_review<'a>(document: &'a Document, json: &'a str, fou
                 return;
             };
             if let Some(part) = part {
-                let part = crate::text::printable(part, 40);
+                let part = crate::text::escaped_and_cut(part, 40);
                 found.push(skip(format!(
                     "AdmissionReview of subresource {part}: only whole objects are reviewed"
                 )));
@@ -194,10 +212,18 @@ fn add_object_of_admission_review<'a>(document: &'a Document, json: &'a str, fou
                 )));
             } else {
                 let before = found.len();
-                push_items_of_lists(document, "/request/object".to_owned(), object.get(), None, found);
+                push_object_or_items_of_list(
+                    document,
+                    "/request/object".to_owned(),
+                    object.get(),
+                    None,
+                    found,
+                );
                 // The request's namespace is the one that counts; the object's own may be missing.
                 let namespace = request.namespace.map(|n| n.to_string()).filter(|n| !n.is_empty());
-                if let (Some(Found::Object(object)), Some(namespace)) = (found.get_mut(before), namespace) {
+                if let (Some(ObjectSkippedOrUnread::Object(object)), Some(namespace)) =
+                    (found.get_mut(before), namespace)
+                {
                     object.namespace = Some(namespace);
                 }
             }
@@ -207,16 +233,16 @@ fn add_object_of_admission_review<'a>(document: &'a Document, json: &'a str, fou
 
 /// A value that cannot be read: `part` is its object, `base` the pointer of the object, and `pointer` that of the value in
 /// it.
-pub(in crate::cli) fn unread(
+pub(in crate::cli) fn unread_value_with_place(
     document: &Document,
     part: Part<'_>,
     (base, pointer): (&str, &str),
     message: &str,
-) -> Unread {
-    let place = place(document, part, pointer);
+) -> UnreadInput {
+    let place = place_of_value(document, part, pointer);
     let whole = base.is_empty() && pointer.is_empty();
     let at = if whole { String::new() } else { format!("{base}{pointer}: ") };
-    Unread {
+    UnreadInput {
         file: document.file.to_string(),
         line: place.line,
         column: place.column,
@@ -226,11 +252,11 @@ pub(in crate::cli) fn unread(
 
 /// Problems of objects that are facts.
 #[derive(Default)]
-pub(in crate::cli) struct Problems {
+pub(in crate::cli) struct FactProblems {
     /// Each ends the run with code 2: profiles, and inputs that cannot be read at all. With a snippet of the file.
-    pub(in crate::cli) errors: Vec<(Unread, Option<String>)>,
+    pub(in crate::cli) errors: Vec<(UnreadInput, Option<String>)>,
     /// Ignored facts.
-    pub(in crate::cli) warnings: Vec<Unread>,
+    pub(in crate::cli) warnings: Vec<UnreadInput>,
 }
 
 /// Takes every object that is a fact into the builder. A fact among the inputs that cannot be read is a finding on
@@ -240,11 +266,11 @@ pub(in crate::cli) fn add_facts_to_builder(
     layer: Layer,
     namespace: &str,
     builder: &mut Builder,
-    problems: &mut Problems,
+    problems: &mut FactProblems,
 ) {
     for document in documents {
         for found in objects_in(document) {
-            let Found::Object(object) = found else { continue };
+            let ObjectSkippedOrUnread::Object(object) = found else { continue };
             if !Builder::takes(object.group(), &object.kind) {
                 continue;
             }
@@ -256,7 +282,12 @@ pub(in crate::cli) fn add_facts_to_builder(
                     // Only live objects are limited.
                     FactError::Full { .. } => ("", error.to_string()),
                 };
-                let mut unread = unread(document, object.part(), (&object.pointer, pointer), "");
+                let mut unread = unread_value_with_place(
+                    document,
+                    object.part_of_document(),
+                    (&object.pointer, pointer),
+                    "",
+                );
                 unread.message = message;
                 match (object.kind.as_str(), layer) {
                     ("FabricProfile", _) => problems.errors.push((unread, None)),

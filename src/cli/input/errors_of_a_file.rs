@@ -1,8 +1,8 @@
 //! What the parts of one file share: the numbers of its documents, and its errors.
 
-use crate::manifest::{self, Document, InputError, Item};
-use crate::report::{Skipped, Source, Unread};
-use crate::text::count;
+use crate::manifest::{self, Document, DocumentOrError, InputError};
+use crate::report::{Skipped, Source, UnreadInput};
+use crate::text::count_with_noun;
 use std::io;
 use std::path::Path;
 
@@ -11,13 +11,13 @@ const MAX_UNREADABLE: usize = 1_000;
 
 /// What cannot be reviewed of some inputs.
 #[derive(Debug, Clone, Default)]
-pub(in crate::cli) struct Problems {
+pub(in crate::cli) struct UnreadAndSkippedInputs {
     /// Errors, with a snippet of the file.
-    pub(in crate::cli) unread: Vec<(Unread, Option<String>)>,
+    pub(in crate::cli) unread: Vec<(UnreadInput, Option<String>)>,
     pub(in crate::cli) skipped: Vec<Skipped>,
 }
 
-impl Problems {
+impl UnreadAndSkippedInputs {
     pub(in crate::cli) fn append(&mut self, mut other: Self) {
         self.unread.append(&mut other.unread);
         self.skipped.append(&mut other.skipped);
@@ -40,13 +40,13 @@ pub(super) struct FileErrors {
     templates: Vec<(&'static str, usize, usize)>,
     /// Errors that are reported, and the first of those that are only counted, with their number.
     errors: usize,
-    more: Option<(Unread, usize)>,
-    problems: Problems,
+    more: Option<(UnreadInput, usize)>,
+    problems: UnreadAndSkippedInputs,
 }
 
 /// A part of a file.
 #[derive(Clone, Copy)]
-pub(super) struct OfPart<'a> {
+pub(super) struct PartOfFile<'a> {
     pub(super) name: &'a str,
     pub(super) bytes: &'a [u8],
     /// Whether the part before it is of the same file.
@@ -62,10 +62,10 @@ impl FileErrors {
     }
 
     /// Takes what was read of a part: its items, and how many documents they are. Returns the documents.
-    pub(super) fn take_errors_of_part(
+    pub(super) fn take_errors_and_number_documents(
         &mut self,
-        text: OfPart<'_>,
-        (items, indexes): (Vec<Item>, usize),
+        text: PartOfFile<'_>,
+        (items, indexes): (Vec<DocumentOrError>, usize),
     ) -> Vec<Document> {
         let before = self.index;
         self.index += indexes;
@@ -73,12 +73,12 @@ impl FileErrors {
         let mut documents = Vec::new();
         for item in items {
             match item {
-                Item::Document(mut document) => {
+                DocumentOrError::Document(mut document) => {
                     document.index += before;
                     documents.push(document);
                 }
-                Item::Error(error) => self.add_error(error),
-                Item::Empty { .. } => {}
+                DocumentOrError::Error(error) => self.add_error(error),
+                DocumentOrError::Empty { .. } => {}
             }
         }
         if text.last && !self.any {
@@ -90,13 +90,13 @@ impl FileErrors {
     }
 
     fn add_error(&mut self, error: InputError) {
-        let cause = manifest::template_cause(&error.message);
+        let cause = manifest::template_cause_in_message(&error.message);
         if let Some((.., more)) = self.templates.iter_mut().find(|(known, ..)| Some(*known) == cause) {
             *more += 1;
             return;
         }
         self.templates.extend(cause.map(|cause| (cause, self.problems.unread.len(), 0)));
-        let found = Unread {
+        let found = UnreadInput {
             file: error.file.to_string(),
             line: error.line,
             column: error.column,
@@ -111,39 +111,39 @@ impl FileErrors {
     }
 
     /// Everything, with what was only counted.
-    pub(super) fn end(self) -> Problems {
+    pub(super) fn end(self) -> UnreadAndSkippedInputs {
         let mut problems = self.problems;
         for (_, index, more) in self.templates.into_iter().filter(|(.., more)| *more > 0) {
             if let Some((unread, _)) = problems.unread.get_mut(index) {
-                let others = count(more, "more document");
+                let others = count_with_noun(more, "more document");
                 unread.message.push_str(&format!(" ({others} of this file)"));
             }
         }
         if let Some((first, more)) = self.more {
             let message = format!(
                 "{} of this file cannot be read; only the first {MAX_UNREADABLE} are reported",
-                count(more, "more document")
+                count_with_noun(more, "more document")
             );
-            problems.unread.push((Unread { message, ..first }, None));
+            problems.unread.push((UnreadInput { message, ..first }, None));
         }
         problems
     }
 }
 
 /// An input that cannot be opened.
-pub(super) fn no_input(path: &Path, error: &io::Error) -> Unread {
+pub(super) fn unread_because_not_opened(path: &Path, error: &io::Error) -> UnreadInput {
     let message = match error.kind() {
         io::ErrorKind::NotFound => "no such file or directory".to_owned(),
         _ => error.to_string(),
     };
-    unreadable(&name(path), &message)
+    unreadable(&shown_name_of_input(path), &message)
 }
 
-pub(super) fn unreadable(file: &str, message: &str) -> Unread {
-    Unread { file: file.to_owned(), line: 1, column: 1, message: message.to_owned() }
+pub(super) fn unreadable(file: &str, message: &str) -> UnreadInput {
+    UnreadInput { file: file.to_owned(), line: 1, column: 1, message: message.to_owned() }
 }
 
 /// The name of an input, as reports show it.
-pub(super) fn name(path: &Path) -> String {
+pub(super) fn shown_name_of_input(path: &Path) -> String {
     if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() }
 }

@@ -4,7 +4,7 @@ use super::cluster_setting_flags::ClusterSettingFlags;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, clap::Args)]
-pub(in crate::cli) struct Inputs {
+pub(in crate::cli) struct InputFlags {
     /// Manifest file, directory with manifests (*.yaml, *.yml, *.json), or - for standard input. To read a running
     /// pod, use pod/NAME and --live
     #[arg(required = true, value_name = "PATH")]
@@ -30,7 +30,7 @@ pub(in crate::cli) struct Inputs {
     #[arg(long, value_name = "FILE", requires = "live")]
     pub(super) kubeconfig: Option<PathBuf>,
     /// Namespace for objects whose manifest does not set metadata.namespace; default: "default"
-    #[arg(long, short, value_name = "NS", value_parser = namespace)]
+    #[arg(long, short, value_name = "NS", value_parser = parse_namespace)]
     pub(super) namespace: Option<String>,
     /// Do not fail if standard input is empty or a directory has no manifests
     #[arg(long)]
@@ -41,22 +41,26 @@ pub(in crate::cli) struct Inputs {
 
 /// Values for flags that are not given.
 #[derive(Debug, Clone, Default)]
-pub(in crate::cli) struct Defaults {
+pub(in crate::cli) struct InputDefaults {
     pub(in crate::cli) profile: Option<String>,
     pub(in crate::cli) profiles: Option<PathBuf>,
     pub(in crate::cli) cluster: Vec<PathBuf>,
     pub(in crate::cli) namespace: Option<String>,
 }
 
-impl Inputs {
+impl InputFlags {
     /// The paths as they are given.
     pub(in crate::cli) fn paths(&self) -> &[PathBuf] {
         &self.paths
     }
 
     /// Some inputs, with profiles and facts from files.
-    pub(in crate::cli) fn of_files(paths: Vec<PathBuf>, files: &Files, choice: &ClusterSettingFlags) -> Self {
-        let Files { profiles, cluster, namespace } = files.clone();
+    pub(in crate::cli) fn of_files(
+        paths: Vec<PathBuf>,
+        files: &FactFileFlags,
+        choice: &ClusterSettingFlags,
+    ) -> Self {
+        let FactFileFlags { profiles, cluster, namespace } = files.clone();
         Self {
             paths,
             profile: None,
@@ -72,7 +76,11 @@ impl Inputs {
     }
 
     /// The same settings for some of the inputs, with values for the flags that are not given.
-    pub(in crate::cli) fn with(&self, paths: Vec<PathBuf>, defaults: Defaults) -> Self {
+    pub(in crate::cli) fn with_paths_and_defaults(
+        &self,
+        paths: Vec<PathBuf>,
+        defaults: InputDefaults,
+    ) -> Self {
         let given = self.clone();
         Self {
             paths,
@@ -87,14 +95,14 @@ impl Inputs {
 
 /// Where an offline command without manifests of its own takes profiles and facts from.
 #[derive(Debug, Clone, Default)]
-pub(in crate::cli) struct Files {
+pub(in crate::cli) struct FactFileFlags {
     pub(in crate::cli) profiles: Option<PathBuf>,
     pub(in crate::cli) cluster: Vec<PathBuf>,
     pub(in crate::cli) namespace: Option<String>,
 }
 
-pub(in crate::cli) fn namespace(text: &str) -> Result<String, String> {
-    if crate::multus::parse_networks_annotation::is_label(text) {
+pub(in crate::cli) fn parse_namespace(text: &str) -> Result<String, String> {
+    if crate::multus::parse_networks_annotation::is_dns_label(text) {
         Ok(text.to_owned())
     } else {
         Err("expected lower-case letters, digits and '-', at most 63 characters".to_owned())

@@ -1,11 +1,13 @@
 //! Inputs as they were read: the first documents with facts decoded, other documents as places to read, so that memory
 //! does not grow with the number of documents.
 
-use super::errors_of_a_file::{FileErrors, OfPart, Problems, name, unreadable};
+use super::errors_of_a_file::{
+    FileErrors, PartOfFile, UnreadAndSkippedInputs, shown_name_of_input, unreadable,
+};
 use super::text_read_again::KeptText;
 use crate::manifest::{self, Document, Part};
-use crate::report::source_line_snippet::{LineStarts, Lines};
-use crate::report::{Place, Source, Unread};
+use crate::report::source_line_snippet::{LineStarts, LinesOfFile};
+use crate::report::{Place, Source, UnreadInput};
 use rayon::prelude::*;
 use std::ops::Deref;
 use std::path::Path;
@@ -13,7 +15,7 @@ use std::sync::Arc;
 
 /// One file, or a part of it, and its documents.
 #[derive(Default)]
-pub(in crate::cli) struct File {
+pub(in crate::cli) struct LoadedFile {
     /// Bytes as read: unchanged documents are written again as they came.
     pub(in crate::cli) text: Vec<u8>,
     /// The line that the text starts at, from 1.
@@ -24,40 +26,40 @@ pub(in crate::cli) struct File {
     starts: LineStarts,
 }
 
-impl File {
+impl LoadedFile {
     pub(super) fn new(text: Vec<u8>, line: u32, continues: bool, documents: Vec<Document>) -> Self {
         Self { text, line, continues, documents, starts: LineStarts::default() }
     }
 
     /// Its lines, by their numbers in the file.
-    pub(in crate::cli) fn lines(&self) -> Lines<'_> {
-        Lines::new(&self.text, self.line, &self.starts)
+    pub(in crate::cli) fn lines(&self) -> LinesOfFile<'_> {
+        LinesOfFile::new(&self.text, self.line, &self.starts)
     }
 }
 
 /// Everything that was read, in order.
 #[derive(Default)]
 pub(in crate::cli) struct Loaded {
-    pub(super) parts: Vec<Loading>,
+    pub(super) parts: Vec<LoadedPart>,
 }
 
 /// A part of an input.
-pub(super) struct Loading {
+pub(super) struct LoadedPart {
     pub(super) content: Content,
     /// Found in the first reading; most parts have none.
-    pub(super) problems: Option<Box<Problems>>,
+    pub(super) problems: Option<Box<UnreadAndSkippedInputs>>,
 }
 
 pub(super) enum Content {
-    Decoded(File),
+    Decoded(LoadedFile),
     /// A whole file, to be decoded.
     Whole(Arc<Path>, KeptText),
     /// A part of a file that has been decoded once.
-    Again(Box<Again>),
+    Again(Box<PartToDecodeAgain>),
 }
 
 /// To be decoded again.
-pub(super) struct Again {
+pub(super) struct PartToDecodeAgain {
     pub(super) name: Arc<str>,
     pub(super) kept: KeptText,
     pub(super) line: u32,
@@ -67,14 +69,14 @@ pub(super) struct Again {
 }
 
 /// A part with its documents at hand.
-pub(in crate::cli) enum Ready<'a> {
-    Held(&'a File),
-    Read(File),
+pub(in crate::cli) enum DecodedFile<'a> {
+    Held(&'a LoadedFile),
+    Read(LoadedFile),
 }
 
-impl Deref for Ready<'_> {
-    type Target = File;
-    fn deref(&self) -> &File {
+impl Deref for DecodedFile<'_> {
+    type Target = LoadedFile;
+    fn deref(&self) -> &LoadedFile {
         match self {
             Self::Held(file) => file,
             Self::Read(file) => file,
@@ -85,8 +87,8 @@ impl Deref for Ready<'_> {
 /// Some parts, and what was found while they were read.
 #[derive(Default)]
 pub(in crate::cli) struct Batch<'a> {
-    pub(in crate::cli) files: Vec<Ready<'a>>,
-    pub(in crate::cli) problems: Problems,
+    pub(in crate::cli) files: Vec<DecodedFile<'a>>,
+    pub(in crate::cli) problems: UnreadAndSkippedInputs,
 }
 
 /// Text of one batch (bytes), about.
@@ -104,7 +106,7 @@ impl Loaded {
                 return None;
             }
             let mut batch = Batch::default();
-            let ready: Vec<_> = now.par_iter().map(Loading::ready).collect();
+            let ready: Vec<_> = now.par_iter().map(LoadedPart::decoded_or_read_again).collect();
             for (file, problems) in ready {
                 batch.problems.append(problems);
                 batch.files.extend(file);
@@ -114,8 +116,8 @@ impl Loaded {
     }
 
     /// Takes out what was found in the first reading.
-    pub(super) fn take_problems(&mut self) -> Problems {
-        let mut all = Problems::default();
+    pub(super) fn take_problems(&mut self) -> UnreadAndSkippedInputs {
+        let mut all = UnreadAndSkippedInputs::default();
         for problems in self.parts.iter_mut().filter_map(|part| part.problems.take()) {
             all.append(*problems);
         }
@@ -123,14 +125,15 @@ impl Loaded {
     }
 
     /// Adds an input that cannot be read.
-    pub(super) fn add_unread_input(&mut self, unread: Unread) {
-        let problems = Problems { unread: vec![(unread, None)], ..Problems::default() };
-        let content = Content::Decoded(File::default());
-        self.parts.push(Loading { content, problems: Some(Box::new(problems)) });
+    pub(super) fn add_unread_input(&mut self, unread: UnreadInput) {
+        let problems =
+            UnreadAndSkippedInputs { unread: vec![(unread, None)], ..UnreadAndSkippedInputs::default() };
+        let content = Content::Decoded(LoadedFile::default());
+        self.parts.push(LoadedPart { content, problems: Some(Box::new(problems)) });
     }
 
     /// Adds problems to the last part.
-    pub(super) fn add_problems(&mut self, problems: Problems) {
+    pub(super) fn add_problems(&mut self, problems: UnreadAndSkippedInputs) {
         if !problems.is_empty()
             && let Some(last) = self.parts.last_mut()
         {
@@ -140,9 +143,9 @@ impl Loaded {
 }
 
 /// How many of some parts are the next batch. A file is in one batch as far as it is in memory.
-fn count_parts_of_next_batch(parts: &[Loading]) -> usize {
+fn count_parts_of_next_batch(parts: &[LoadedPart]) -> usize {
     let mut bytes = 0;
-    let mut ends = |(at, part): (usize, &Loading)| {
+    let mut ends = |(at, part): (usize, &LoadedPart)| {
         bytes += part.content.len();
         let goes_on = || match parts.get(at + 1).map(|next| &next.content) {
             Some(Content::Decoded(next)) => next.continues,
@@ -164,20 +167,20 @@ impl Content {
     }
 }
 
-impl Loading {
-    fn ready(&self) -> (Option<Ready<'_>>, Problems) {
+impl LoadedPart {
+    fn decoded_or_read_again(&self) -> (Option<DecodedFile<'_>>, UnreadAndSkippedInputs) {
         let known = self.problems.as_deref().cloned().unwrap_or_default();
         let (name, kept) = match &self.content {
-            Content::Decoded(file) => return (Some(Ready::Held(file)), known),
-            Content::Whole(path, kept) => (Arc::from(name(path)), kept),
+            Content::Decoded(file) => return (Some(DecodedFile::Held(file)), known),
+            Content::Whole(path, kept) => (Arc::from(shown_name_of_input(path)), kept),
             Content::Again(again) => (Arc::clone(&again.name), &again.kept),
         };
-        let text = match kept.read() {
-            Ok(text) => text,
+        let text_with_replaced_bytes = match kept.read_again_and_compare() {
+            Ok(text_with_replaced_bytes) => text_with_replaced_bytes,
             Err(error) => {
                 let mut problems = known;
                 let line = if let Content::Again(again) = &self.content { again.line } else { 1 };
-                problems.unread.push((Unread { line, ..unreadable(&name, &error.to_string()) }, None));
+                problems.unread.push((UnreadInput { line, ..unreadable(&name, &error.to_string()) }, None));
                 return (None, problems);
             }
         };
@@ -186,23 +189,30 @@ impl Loading {
             Content::Decoded(_) | Content::Whole(..) => (1, false, 0),
         };
         let mut of_file = FileErrors::after_documents(before);
-        let part = OfPart { name: &name, bytes: &text, continues, last: true };
-        let documents = of_file.take_errors_of_part(part, manifest::part(&name, &text, line));
+        let part = PartOfFile { name: &name, bytes: &text_with_replaced_bytes, continues, last: true };
+        let documents = of_file.take_errors_and_number_documents(
+            part,
+            manifest::read_part_of_file(&name, &text_with_replaced_bytes, line),
+        );
         // A part that was decoded before has had its problems noted then.
         let problems = if let Content::Whole(..) = &self.content { of_file.end() } else { known };
-        (Some(Ready::Read(File::new(text, line, continues, documents))), problems)
+        (
+            Some(DecodedFile::Read(LoadedFile::new(text_with_replaced_bytes, line, continues, documents))),
+            problems,
+        )
     }
 }
 
 /// Where an object of a document stands: its text starts at byte `start` of the document's JSON.
-pub(in crate::cli) fn source(document: &Document, start: usize, pointer: &str) -> Source {
+pub(in crate::cli) fn source_of_object(document: &Document, start: usize, pointer: &str) -> Source {
     let part = Part { start, pointer: "" };
-    let line = if pointer.is_empty() { document.line } else { document.locate_in(part, "").line };
+    let line =
+        if pointer.is_empty() { document.line } else { document.position_in_part_at_or_above(part, "").line };
     Source { file: document.file.to_string(), document: document.index, line, pointer: pointer.to_owned() }
 }
 
 /// The place of a value in a part of a document, such as an object.
-pub(in crate::cli) fn place(document: &Document, part: Part<'_>, pointer: &str) -> Place {
-    let position = document.locate_in(part, pointer);
+pub(in crate::cli) fn place_of_value(document: &Document, part: Part<'_>, pointer: &str) -> Place {
+    let position = document.position_in_part_at_or_above(part, pointer);
     Place { line: position.line, column: position.column }
 }

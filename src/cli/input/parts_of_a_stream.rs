@@ -11,15 +11,15 @@ const PART: usize = 256 << 10;
 const MAX_DOCUMENT: usize = 256 << 20;
 
 /// A part of an input: whole documents, as they were read.
-pub(super) struct Part {
+pub(super) struct PartOfInput {
     pub(super) text: Vec<u8>,
-    pub(super) place: Place,
+    pub(super) place: WhereToReadAgain,
     /// The line that it starts at, from 1.
     pub(super) line: u32,
 }
 
 /// Where a part can be read again.
-pub(super) enum Place {
+pub(super) enum WhereToReadAgain {
     File {
         path: Arc<Path>,
         start: u64,
@@ -29,7 +29,7 @@ pub(super) enum Place {
 }
 
 /// The parts of one input.
-pub(super) struct Parts {
+pub(super) struct PartReader {
     path: Arc<Path>,
     reader: Box<dyn Read>,
     /// Whether it can be read again.
@@ -42,7 +42,7 @@ pub(super) struct Parts {
     ended: bool,
 }
 
-impl Parts {
+impl PartReader {
     /// Opens an input; `None` for a directory.
     pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
         let (reader, regular): (Box<dyn Read>, bool) = match path == Path::new("-") {
@@ -75,7 +75,7 @@ impl Parts {
     ///
     /// # Errors
     /// Those of the system, and a document above the limit.
-    pub(super) fn next(&mut self) -> io::Result<Option<Part>> {
+    pub(super) fn next(&mut self) -> io::Result<Option<PartOfInput>> {
         if self.ended {
             return Ok(None);
         }
@@ -107,10 +107,10 @@ impl Parts {
         let lines = text.iter().filter(|byte| **byte == b'\n').count();
         self.line = line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
         let place = match self.regular {
-            true => Place::File { path: Arc::clone(&self.path), start },
-            false => Place::Stream,
+            true => WhereToReadAgain::File { path: Arc::clone(&self.path), start },
+            false => WhereToReadAgain::Stream,
         };
-        Ok(Some(Part { text, place, line }))
+        Ok(Some(PartOfInput { text, place, line }))
     }
 }
 
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     fn parts(text: &'static [u8]) -> Vec<(usize, u32)> {
-        let mut parts = Parts::open(Path::new("/dev/null")).unwrap().unwrap();
+        let mut parts = PartReader::open(Path::new("/dev/null")).unwrap().unwrap();
         parts.reader = Box::new(text);
         let mut found = Vec::new();
         while let Some(part) = parts.next().unwrap() {

@@ -12,7 +12,7 @@ const MAX_FAULTS: usize = 50;
 
 /// A fault of a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) struct Fault {
+pub(in crate::cli) struct ProfileFault {
     /// JSON pointer of the value.
     pub(in crate::cli) pointer: String,
     /// The problem and the expected value.
@@ -21,9 +21,9 @@ pub(in crate::cli) struct Fault {
     unread: bool,
 }
 
-impl Fault {
+impl ProfileFault {
     /// The message for a list with errors of other kinds.
-    pub(in crate::cli) fn of_profile(&self, name: &str) -> String {
+    pub(in crate::cli) fn message_with_profile_name(&self, name: &str) -> String {
         match self.unread {
             true => format!("FabricProfile cannot be read: {}", self.message),
             false => format!("FabricProfile {name:?}: {}", self.message),
@@ -32,7 +32,10 @@ impl Fault {
 }
 
 /// A profile, or all its faults.
-pub(in crate::cli) fn check(json: &str, bases: &[FabricProfile]) -> Result<FabricProfile, Vec<Fault>> {
+pub(in crate::cli) fn profile_or_all_faults(
+    json: &str,
+    bases: &[FabricProfile],
+) -> Result<FabricProfile, Vec<ProfileFault>> {
     let first = match fault(json, bases) {
         Ok(profile) => return Ok(profile),
         Err(fault) => fault,
@@ -41,13 +44,13 @@ pub(in crate::cli) fn check(json: &str, bases: &[FabricProfile]) -> Result<Fabri
     let Ok(given) = serde_json::from_str::<Value>(json) else { return Err(vec![first]) };
     let mut rest = given.clone();
     let mut removed = Removed { given: &given, pointers: BTreeSet::new() };
-    let mut faults: Vec<Fault> = Vec::new();
+    let mut faults: Vec<ProfileFault> = Vec::new();
     let mut found = first;
     for _ in 0..MAX_FAULTS {
-        let Fault { pointer, .. } = found.clone();
+        let ProfileFault { pointer, .. } = found.clone();
         let place = removed.in_given(&pointer);
         if !removed.explains(&place) {
-            faults.push(Fault { pointer: place.clone(), ..found });
+            faults.push(ProfileFault { pointer: place.clone(), ..found });
         }
         // With another version, nothing else would be checked.
         if place == "/apiVersion" && removed.pointers.insert(place.clone()) {
@@ -81,14 +84,14 @@ pub(in crate::cli) fn check(json: &str, bases: &[FabricProfile]) -> Result<Fabri
 }
 
 /// The first fault of a profile.
-fn fault(json: &str, bases: &[FabricProfile]) -> Result<FabricProfile, Fault> {
+fn fault(json: &str, bases: &[FabricProfile]) -> Result<FabricProfile, ProfileFault> {
     let profile = FabricProfile::read(json).map_err(|error| {
         let DecodeError { pointer, message } = error;
-        Fault { pointer, message, unread: true }
+        ProfileFault { pointer, message, unread: true }
     })?;
-    Profile::resolve(&profile, bases).map_err(|error| {
+    Profile::checked_with_base(&profile, bases).map_err(|error| {
         let ProfileError { pointer, message, .. } = error;
-        Fault { pointer, message, unread: false }
+        ProfileFault { pointer, message, unread: false }
     })?;
     Ok(profile)
 }
@@ -177,7 +180,7 @@ fn order(given: &Value, pointer: &str) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifest::{self, Item};
+    use crate::manifest::{self, DocumentOrError};
     use crate::profile::built_in_bases::BASES;
 
     fn pointers(spec: &str) -> Vec<String> {
@@ -185,11 +188,13 @@ mod tests {
             r#"{{"apiVersion":"fabric-admission.dev/v1alpha1","kind":"FabricProfile","metadata":{{"name":"p"}},"spec":{spec}}}"#
         );
         let base = BASES.iter().find(|(name, _)| *name == "roce-sriov").unwrap().1;
-        let Some(Item::Document(base)) = manifest::read("", base.as_bytes()).into_iter().next() else {
+        let Some(DocumentOrError::Document(base)) =
+            manifest::read_documents_of_file("", base.as_bytes()).into_iter().next()
+        else {
             panic!()
         };
         let bases = [FabricProfile::read(base.json.get()).unwrap()];
-        check(&json, &bases).unwrap_err().into_iter().map(|fault| fault.pointer).collect()
+        profile_or_all_faults(&json, &bases).unwrap_err().into_iter().map(|fault| fault.pointer).collect()
     }
 
     #[test]
@@ -218,7 +223,7 @@ mod tests {
     fn another_version_hides_nothing() {
         let json = r#"{"apiVersion":"fabric-admission.dev/v1","kind":"FabricProfile","metadata":{"name":"p"},
             "spec":{"transport":"roce","attachment":"none","acceleratorsPerNode":99}}"#;
-        let found = check(json, &[]).unwrap_err();
+        let found = profile_or_all_faults(json, &[]).unwrap_err();
         let found: Vec<&str> = found.iter().map(|fault| fault.pointer.as_str()).collect();
         assert_eq!(found, ["/apiVersion", "/spec/acceleratorsPerNode"]);
     }

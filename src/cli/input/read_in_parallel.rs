@@ -1,12 +1,14 @@
 //! Reads inputs part by part: decodes in parallel what the first reading needs, shows its documents once, and keeps some.
 
-use super::errors_of_a_file::{FileErrors, OfPart, name, no_input, unreadable};
-use super::loaded_batches::{Again, Content, File, Loaded, Loading};
-use super::parts_of_a_stream::{Part, Parts, Place};
+use super::errors_of_a_file::{
+    FileErrors, PartOfFile, shown_name_of_input, unread_because_not_opened, unreadable,
+};
+use super::loaded_batches::{Content, Loaded, LoadedFile, LoadedPart, PartToDecodeAgain};
+use super::parts_of_a_stream::{PartOfInput, PartReader, WhereToReadAgain};
 use super::text_read_again::Spool;
 use super::which_texts_may_hold_facts::FactKinds;
-use crate::manifest::{self, Document, Item};
-use crate::report::Unread;
+use crate::manifest::{self, Document, DocumentOrError};
+use crate::report::UnreadInput;
 use memchr::memmem;
 use rayon::prelude::*;
 use std::path::Path;
@@ -30,13 +32,13 @@ pub(super) enum Needs {
 }
 
 /// Reads the inputs of one run.
-pub(super) struct Reader<'v> {
+pub(super) struct InputReader<'v> {
     pub(super) loaded: Loaded,
     visit: &'v mut dyn FnMut(&[Document]),
     needs: Needs,
     kinds: FactKinds,
     allow_empty: bool,
-    waiting: Vec<Waiting>,
+    waiting: Vec<PartToDecode>,
     /// What the text in `waiting` counts for (bytes).
     bytes: usize,
     /// What the text counts for whose documents stay decoded (bytes).
@@ -46,9 +48,9 @@ pub(super) struct Reader<'v> {
 }
 
 /// A part that is to be decoded.
-pub(super) struct Waiting {
+pub(super) struct PartToDecode {
     pub(super) name: Arc<str>,
-    pub(super) part: Part,
+    pub(super) part: PartOfInput,
     pub(super) continues: bool,
     /// Whether it is the last of its file.
     pub(super) last: bool,
@@ -56,7 +58,7 @@ pub(super) struct Waiting {
     pub(super) empty: bool,
 }
 
-impl<'v> Reader<'v> {
+impl<'v> InputReader<'v> {
     pub(super) fn new(needs: Needs, allow_empty: bool, visit: &'v mut dyn FnMut(&[Document])) -> Self {
         Self {
             loaded: Loaded::default(),
@@ -73,17 +75,17 @@ impl<'v> Reader<'v> {
     }
 
     /// Reads a file or standard input. Returns whether it is a directory instead.
-    pub(super) fn read_file_or_stdin(&mut self, path: &Path) -> bool {
-        match Parts::open(path) {
+    pub(super) fn read_unless_directory(&mut self, path: &Path) -> bool {
+        match PartReader::open(path) {
             Ok(Some(parts)) => self.read_parts(path, parts),
             Ok(None) => return true,
-            Err(error) => self.add_unread_in_order(no_input(path, &error)),
+            Err(error) => self.add_unread_in_order(unread_because_not_opened(path, &error)),
         }
         false
     }
 
-    fn read_parts(&mut self, path: &Path, mut parts: Parts) {
-        let name: Arc<str> = Arc::from(name(path));
+    fn read_parts(&mut self, path: &Path, mut parts: PartReader) {
+        let name: Arc<str> = Arc::from(shown_name_of_input(path));
         let mut continues = false;
         loop {
             let line = parts.line();
@@ -93,14 +95,20 @@ impl<'v> Reader<'v> {
                     let last = parts.ended();
                     let alone = last && !continues && path == Path::new("-");
                     let empty = !self.allow_empty && alone && part.text.trim_ascii().is_empty();
-                    self.add(Waiting { name: Arc::clone(&name), part, continues, last, empty });
+                    self.add_part_and_decode_when_full(PartToDecode {
+                        name: Arc::clone(&name),
+                        part,
+                        continues,
+                        last,
+                        empty,
+                    });
                 }
                 Err(error) => {
                     self.decode_waiting_parts();
                     let problems = std::mem::take(&mut self.of_file).end();
                     self.loaded.add_problems(problems);
                     return self
-                        .add_unread_in_order(Unread { line, ..unreadable(&name, &error.to_string()) });
+                        .add_unread_in_order(UnreadInput { line, ..unreadable(&name, &error.to_string()) });
                 }
             }
             continues = true;
@@ -108,7 +116,7 @@ impl<'v> Reader<'v> {
     }
 
     /// Adds a part behind those before it.
-    pub(super) fn add(&mut self, waiting: Waiting) {
+    pub(super) fn add_part_and_decode_when_full(&mut self, waiting: PartToDecode) {
         let text = &waiting.part.text;
         let separators = memmem::find_iter(text, b"\n---").count();
         self.bytes += weight(text, separators);
@@ -119,7 +127,7 @@ impl<'v> Reader<'v> {
     }
 
     /// Adds an error behind those of the inputs before it.
-    pub(super) fn add_unread_in_order(&mut self, unread: Unread) {
+    pub(super) fn add_unread_in_order(&mut self, unread: UnreadInput) {
         self.decode_waiting_parts();
         self.loaded.add_unread_input(unread);
     }
@@ -137,27 +145,30 @@ impl<'v> Reader<'v> {
         let (needs, kinds) = (self.needs, &self.kinds);
         let decoded: Vec<_> = waiting
             .par_iter()
-            .map(|w| w.is_needed(needs, kinds).then(|| manifest::part(&w.name, &w.part.text, w.part.line)))
+            .map(|w| {
+                w.is_needed(needs, kinds)
+                    .then(|| manifest::read_part_of_file(&w.name, &w.part.text, w.part.line))
+            })
             .collect();
         for (waiting, decoded) in waiting.into_iter().zip(decoded) {
             match decoded {
                 Some(decoded) => self.take_decoded_part(waiting, decoded),
                 None => {
-                    let Waiting { name, part, .. } = waiting;
+                    let PartToDecode { name, part, .. } = waiting;
                     let path = match &part.place {
-                        Place::File { path, .. } => Arc::clone(path),
-                        Place::Stream => Arc::from(Path::new(&*name)),
+                        WhereToReadAgain::File { path, .. } => Arc::clone(path),
+                        WhereToReadAgain::Stream => Arc::from(Path::new(&*name)),
                     };
                     let content = Content::Whole(path, self.spool.keep_text_in_file_or_memory(part));
-                    self.loaded.parts.push(Loading { content, problems: None });
+                    self.loaded.parts.push(LoadedPart { content, problems: None });
                 }
             }
         }
     }
 
     /// Takes a part that is decoded.
-    fn take_decoded_part(&mut self, waiting: Waiting, decoded: (Vec<Item>, usize)) {
-        let Waiting { name, part, continues, last, empty } = waiting;
+    fn take_decoded_part(&mut self, waiting: PartToDecode, decoded: (Vec<DocumentOrError>, usize)) {
+        let PartToDecode { name, part, continues, last, empty } = waiting;
         if empty {
             let message = "standard input is empty: the command before the pipe may have failed; to accept empty input, \
                            use --allow-empty";
@@ -165,19 +176,19 @@ impl<'v> Reader<'v> {
             return self.loaded.add_unread_input(unreadable(&name, message));
         }
         let (line, index) = (part.line, self.of_file.index);
-        let of_part = OfPart { name: &name, bytes: &part.text, continues, last };
-        let documents = self.of_file.take_errors_of_part(of_part, decoded);
+        let of_part = PartOfFile { name: &name, bytes: &part.text, continues, last };
+        let documents = self.of_file.take_errors_and_number_documents(of_part, decoded);
         (self.visit)(&documents);
         self.kept = self.kept.saturating_add(weight(&part.text, documents.len()));
         // A file of one part is kept with the others of its size; what is above the limit is read again.
         let content = match self.kept <= MAX_BYTES_KEPT_DECODED {
-            true => Content::Decoded(File::new(part.text, line, continues, documents)),
+            true => Content::Decoded(LoadedFile::new(part.text, line, continues, documents)),
             false => {
                 let kept = self.spool.keep_text_in_file_or_memory(part);
-                Content::Again(Box::new(Again { name, kept, line, continues, index }))
+                Content::Again(Box::new(PartToDecodeAgain { name, kept, line, continues, index }))
             }
         };
-        self.loaded.parts.push(Loading { content, problems: None });
+        self.loaded.parts.push(LoadedPart { content, problems: None });
         if last {
             let problems = std::mem::take(&mut self.of_file).end();
             self.loaded.add_problems(problems);
@@ -190,11 +201,12 @@ fn weight(text: &[u8], documents: usize) -> usize {
     text.len().max(documents.saturating_mul(MIN_WEIGHT_OF_DOCUMENT))
 }
 
-impl Waiting {
+impl PartToDecode {
     /// Whether the first reading needs its documents. A part of a file has to be decoded for the numbers of the documents
     /// behind it, and a stream is read once.
     fn is_needed(&self, needs: Needs, kinds: &FactKinds) -> bool {
-        let is_file = matches!(self.part.place, Place::File { .. }) && self.last && !self.continues;
+        let is_file =
+            matches!(self.part.place, WhereToReadAgain::File { .. }) && self.last && !self.continues;
         needs == Needs::All || !is_file || kinds.may_be_in(&self.part.text)
     }
 }

@@ -2,15 +2,15 @@
 
 use super::documents_to_objects;
 use crate::manifest::Document;
-use crate::report::Unread;
-use crate::report::ci::log_text;
+use crate::report::UnreadInput;
+use crate::report::ci::text_without_runner_commands;
 use crate::rules::inputs::REPEATED_KEY;
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use std::io::{self, Write};
 
 /// Reports facts that cannot be read.
-pub(in crate::cli) fn write_unread_facts(
-    problems: &documents_to_objects::Problems,
+pub(in crate::cli) fn write_fact_warnings_and_input_errors(
+    problems: &documents_to_objects::FactProblems,
     err: &mut dyn Write,
 ) -> io::Result<()> {
     for fact in &problems.warnings {
@@ -25,11 +25,12 @@ pub(in crate::cli) fn write_unread_facts(
 
 /// Reports what cannot be read at all, with the lines of the file.
 pub(in crate::cli) fn report_unread(
-    unread: &[(Unread, Option<String>)],
+    unread: &[(UnreadInput, Option<String>)],
     err: &mut dyn Write,
 ) -> io::Result<()> {
     for (problem, snippet) in unread {
-        let (file, message) = (log_text(&problem.file), log_text(&problem.message));
+        let (file, message) =
+            (text_without_runner_commands(&problem.file), text_without_runner_commands(&problem.message));
         writeln!(err, "error: {file}:{}:{}: {message}", problem.line, problem.column)?;
         if let Some(snippet) = snippet {
             writeln!(err, "{snippet}")?;
@@ -45,7 +46,7 @@ const MAX_KEY: usize = 200;
 
 /// Reports keys that are given twice, for formats without findings.
 pub(in crate::cli) fn warn_of_duplicates(document: &Document, err: &mut dyn Write) -> io::Result<()> {
-    let file = log_text(&document.file);
+    let file = text_without_runner_commands(&document.file);
     for d in document.warnings.iter().take(MAX_DUPLICATES) {
         writeln!(
             err,
@@ -53,7 +54,7 @@ pub(in crate::cli) fn warn_of_duplicates(document: &Document, err: &mut dyn Writ
             d.second.line,
             d.second.column,
             REPEATED_KEY.id,
-            printable(&d.key, MAX_KEY),
+            escaped_and_cut(&d.key, MAX_KEY),
             d.first.line
         )?;
     }
@@ -67,16 +68,16 @@ pub(in crate::cli) fn warn_of_duplicates(document: &Document, err: &mut dyn Writ
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifest::{Item, read};
+    use crate::manifest::{DocumentOrError, read_documents_of_file};
 
     /// A document of a few kilobytes must not print megabytes.
     #[test]
     fn warnings_about_repeated_keys_are_bounded() {
         let text = format!("k: &k \"{}\"\nv: {{{}}}\n", "\\n".repeat(2000), "*k : ,".repeat(60));
-        let items = read("a.yaml", text.as_bytes());
+        let items = read_documents_of_file("a.yaml", text.as_bytes());
         let mut out = Vec::new();
         for item in items {
-            let Item::Document(document) = item else { panic!("{item:?}") };
+            let DocumentOrError::Document(document) = item else { panic!("{item:?}") };
             warn_of_duplicates(&document, &mut out).unwrap();
         }
         let out = String::from_utf8(out).unwrap();

@@ -1,6 +1,6 @@
 //! Text that is read a second time: files where they are, streams in a temporary file, short inputs in memory.
 
-use super::parts_of_a_stream::{Part, Place};
+use super::parts_of_a_stream::{PartOfInput, WhereToReadAgain};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -40,7 +40,7 @@ impl KeptText {
     ///
     /// # Errors
     /// Those of the system, and a text that differs from the first one: facts and documents would not fit together.
-    pub(super) fn read(&self) -> io::Result<Vec<u8>> {
+    pub(super) fn read_again_and_compare(&self) -> io::Result<Vec<u8>> {
         let exact = |file: &File, start: u64, length: usize| {
             let mut text = vec![0; length];
             file.read_exact_at(&mut text, start)?;
@@ -77,17 +77,17 @@ pub(super) struct Spool {
 }
 
 impl Spool {
-    pub(super) fn keep_text_in_file_or_memory(&mut self, part: Part) -> KeptText {
-        let Part { text, place, .. } = part;
+    pub(super) fn keep_text_in_file_or_memory(&mut self, part: PartOfInput) -> KeptText {
+        let PartOfInput { text, place, .. } = part;
         self.seen = self.seen.saturating_add(text.len());
         if self.seen <= IN_MEMORY {
             return KeptText::Text(text);
         }
         match place {
-            Place::File { path, start } => {
+            WhereToReadAgain::File { path, start } => {
                 KeptText::File { path, start, length: text.len(), digest: digest(&text) }
             }
-            Place::Stream => self.write_to_spool_file(&text).unwrap_or(KeptText::Text(text)),
+            WhereToReadAgain::Stream => self.write_to_spool_file(&text).unwrap_or(KeptText::Text(text)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Which texts may hold a fact, by a search that costs a hundredth of reading them as YAML. A fact counts for documents
 //! before it, so that every input is searched before the first decision.
 
-use crate::facts::Kind;
+use crate::facts::FactKind;
 use std::collections::HashSet;
 
 /// Words that are kinds of facts.
@@ -9,7 +9,7 @@ pub(super) struct FactKinds(HashSet<&'static [u8]>);
 
 impl FactKinds {
     pub(super) fn new() -> Self {
-        Self(Kind::names().map(str::as_bytes).collect())
+        Self(FactKind::names().map(str::as_bytes).collect())
     }
 
     /// Whether a text may have an object of such a kind: the kind is in it as a word, or could be hidden.
@@ -35,16 +35,16 @@ fn hides(text: &[u8], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::input::documents_to_objects::{Found, objects_in};
-    use crate::manifest::{Item, read};
+    use crate::cli::input::documents_to_objects::{ObjectSkippedOrUnread, objects_in};
+    use crate::manifest::{DocumentOrError, read_documents_of_file};
 
     /// Whether the reader finds a Node in a text.
     fn has_node(text: &str) -> bool {
-        read("f", text.as_bytes()).iter().any(|item| match item {
-            Item::Document(document) => objects_in(document)
+        read_documents_of_file("f", text.as_bytes()).iter().any(|item| match item {
+            DocumentOrError::Document(document) => objects_in(document)
                 .iter()
-                .any(|found| matches!(found, Found::Object(object) if object.kind == "Node")),
-            Item::Error(_) | Item::Empty { .. } => false,
+                .any(|found| matches!(found, ObjectSkippedOrUnread::Object(object) if object.kind == "Node")),
+            DocumentOrError::Error(_) | DocumentOrError::Empty { .. } => false,
         })
     }
 

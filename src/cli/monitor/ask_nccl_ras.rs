@@ -8,11 +8,11 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// Time between two questions. RAS considers a process dead after 60 s.
-pub(super) const PERIOD: Duration = Duration::from_secs(60);
+pub(super) const TIME_BETWEEN_QUESTIONS: Duration = Duration::from_secs(60);
 
 /// Whether a pod with these indices has rank 0. An empty index is one that the pod does not have; without any index the
 /// rank is unknown. Kubeflow's training operator labels the pod of rank 0 with the role `master`.
-pub(super) fn is_first(indices: &[String]) -> Option<bool> {
+pub(super) fn is_pod_of_rank_zero(indices: &[String]) -> Option<bool> {
     let mut known = indices.iter().filter(|index| !index.is_empty()).peekable();
     known.peek()?;
     Some(known.all(|index| index == "0" || index == "master"))
@@ -22,7 +22,7 @@ pub(super) fn is_first(indices: &[String]) -> Option<bool> {
 ///
 /// # Errors
 /// Why neither address gave an answer.
-pub(super) async fn ask(port: u16, deadline: Duration) -> Result<RasAnswer, String> {
+pub(super) async fn ask_over_both_loopbacks(port: u16, deadline: Duration) -> Result<RasAnswer, String> {
     let mut reasons = Vec::new();
     for address in [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)] {
         match timeout(deadline, ask_one(address, port)).await {
@@ -65,11 +65,13 @@ async fn exchange(address: IpAddr, port: u16) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_first;
+    use super::is_pod_of_rank_zero;
 
     #[test]
     fn rank_0_is_the_pod_whose_indices_are_all_0() {
-        let of = |indices: &[&str]| is_first(&indices.iter().map(|i| (*i).to_owned()).collect::<Vec<_>>());
+        let of = |indices: &[&str]| {
+            is_pod_of_rank_zero(&indices.iter().map(|i| (*i).to_owned()).collect::<Vec<_>>())
+        };
         assert_eq!(of(&[]), None);
         assert_eq!(of(&["", ""]), None);
         assert_eq!(of(&["0", ""]), Some(true));

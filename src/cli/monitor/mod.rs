@@ -1,14 +1,14 @@
 //! `monitor`: metrics of the RDMA devices of a pod, and the transport that NCCL uses. One thread.
 
 mod ask_nccl_ras;
-mod between_scrapes;
+mod monitor_state_and_log_lines;
 mod nccl_log_files;
 mod serve_metrics;
 
 use super::Exit;
 use crate::preflight::facts_json_for_monitor::Facts;
 use crate::rdma::Unreadable;
-use between_scrapes::State;
+use monitor_state_and_log_lines::MonitorState;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -66,11 +66,12 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         }
     };
     let ras_port = arguments.ras_port.filter(|_| {
-        arguments.rank_index.is_empty() || ask_nccl_ras::is_first(&arguments.rank_index) == Some(true)
+        arguments.rank_index.is_empty()
+            || ask_nccl_ras::is_pod_of_rank_zero(&arguments.rank_index) == Some(true)
     });
     if ras_port.is_none()
         && arguments.ras_port.is_some()
-        && ask_nccl_ras::is_first(&arguments.rank_index).is_none()
+        && ask_nccl_ras::is_pod_of_rank_zero(&arguments.rank_index).is_none()
     {
         let message = "The rank of this pod is unknown, so the monitor does not ask RAS";
         writeln!(err, "{}", serde_json::json!({"event": "ras-not-asked", "message": message}))?;
@@ -79,7 +80,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         Ok(facts) => (facts, None),
         Err(unreadable) => (None, Some(unreadable)),
     };
-    let state = State::new(&arguments.root, facts, arguments.nccl_log.clone(), ras_port.is_some())
+    let state = MonitorState::new(&arguments.root, facts, arguments.nccl_log.clone(), ras_port.is_some())
         .expecting(arguments.expect_transport.clone())
         .with_unreadable_facts(unreadable);
     let state = Rc::new(state);
@@ -89,8 +90,10 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         let deadline = Duration::from_secs(arguments.ras_timeout);
         local.spawn_local(async move {
             loop {
-                state.observe_ras(ask_nccl_ras::ask(port, deadline).await);
-                tokio::time::sleep(ask_nccl_ras::PERIOD).await;
+                state.record_ras_answer_and_log_silence(
+                    ask_nccl_ras::ask_over_both_loopbacks(port, deadline).await,
+                );
+                tokio::time::sleep(ask_nccl_ras::TIME_BETWEEN_QUESTIONS).await;
             }
         });
     }

@@ -15,7 +15,7 @@ const MOST_BYTES: u64 = 8 << 20;
 
 /// What was read so far.
 #[derive(Debug, Default)]
-pub(super) struct Followed {
+pub(super) struct FollowedLogs {
     files: BTreeMap<PathBuf, Reading>,
     pub(super) log: Log,
     /// Whether the log started again from its beginning, ever.
@@ -48,11 +48,11 @@ fn keep_reason_why_unreadable(path: &Path, error: &io::Error, unreadable: &mut U
     }
 }
 
-impl Followed {
+impl FollowedLogs {
     /// Reads what the files have more than before. A file that is shorter than before was truncated, and a file that is
     /// gone or is another file was rotated or replaced, as by a restarted container: the log starts again from its
     /// beginning.
-    pub(super) fn read(&mut self, folder: &Path, unreadable: &mut Unread) {
+    pub(super) fn read_growth_or_start_again(&mut self, folder: &Path, unreadable: &mut Unread) {
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) => {

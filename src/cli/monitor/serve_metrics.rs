@@ -1,6 +1,6 @@
 //! The HTTP server of `monitor`: how many connections it has at once, and how long one may take.
 
-use super::between_scrapes::State;
+use super::monitor_state_and_log_lines::MonitorState;
 use http::{Method, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::Bytes;
@@ -32,7 +32,7 @@ fn lacks_ipv6(error: &io::Error) -> bool {
 
 pub(super) async fn serve_metrics_over_http(
     address: SocketAddr,
-    state: Rc<State>,
+    state: Rc<MonitorState>,
     err: &mut dyn Write,
 ) -> io::Result<()> {
     let listener =
@@ -74,9 +74,9 @@ pub(super) async fn serve_metrics_over_http(
     }
 }
 
-fn answer(method: &Method, path: &str, state: &State) -> Response<Full<Bytes>> {
+fn answer(method: &Method, path: &str, state: &MonitorState) -> Response<Full<Bytes>> {
     let (status, body) = match (method, path) {
-        (&Method::GET, "/metrics") => (StatusCode::OK, state.read_and_render_metrics()),
+        (&Method::GET, "/metrics") => (StatusCode::OK, state.read_log_problems_and_render()),
         (&Method::GET, "/healthz") => (StatusCode::OK, "ok\n".to_owned()),
         (&Method::GET, _) => (StatusCode::NOT_FOUND, "GET /metrics or /healthz\n".to_owned()),
         _ => (StatusCode::METHOD_NOT_ALLOWED, "only GET\n".to_owned()),

@@ -7,12 +7,12 @@ use std::path::Path;
 
 /// A file that exists, empty and readable by every user, and that is filled later. It is never renamed: containers that
 /// mount a subPath keep the file of this moment.
-pub(super) struct Target {
+pub(super) struct FileToFill {
     file: File,
     name: String,
 }
 
-impl Target {
+impl FileToFill {
     /// Creates the file. The user of the training container may be another one.
     pub(super) fn create_or_empty_file(path: &Path) -> Result<Self, String> {
         let fault = |error: io::Error| format!("{}: {}", path.display(), words(&error));

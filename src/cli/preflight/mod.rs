@@ -6,12 +6,12 @@ mod install;
 
 use super::Exit;
 use crate::pod_agent::{Options, Root, read_everything};
-use crate::preflight::expectation_document::Expectation;
+use crate::preflight::expectation_document::{Expectation, Policy};
 use crate::preflight::facts_json_for_monitor::Facts;
 use crate::preflight::nccl_conf_lines_from_readings::Conf;
 use crate::preflight::preflight_report::Report;
 use crate::preflight::readings::Readings;
-use crate::text::{count, printable};
+use crate::text::{count_with_noun, escaped_and_cut};
 use clap::ValueEnum;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -57,33 +57,46 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             }
         };
     }
-    let expect =
-        match arguments.profile_file.as_deref().map(expectation_from_profile::expectation).transpose() {
-            Ok(of_profile) => of_profile.or_else(|| arguments.expect.clone()),
-            Err(error) => {
-                writeln!(err, "error: {error}")?;
-                return Ok(Exit::Usage);
-            }
-        };
+    let expect = match arguments
+        .profile_file
+        .as_deref()
+        .map(expectation_from_profile::read_profile_and_make_expectation)
+        .transpose()
+    {
+        Ok(of_profile) => of_profile.or_else(|| arguments.expect.clone()),
+        Err(error) => {
+            writeln!(err, "error: {error}")?;
+            return Ok(Exit::Usage);
+        }
+    };
     let options = Options { root: Root::new(&arguments.root), expect };
     let expected = expected(&options);
     // Before anything else, so that the file is there when the next container mounts it.
-    let target = expected
-        .as_ref()
-        .and_then(|e| e.write.as_deref())
-        .map(|path| fill_file_in_place::Target::create_or_empty_file(&options.root.path_under_root(path)));
+    let target = expected.as_ref().and_then(|e| e.write.as_deref()).map(|path| {
+        fill_file_in_place::FileToFill::create_or_empty_file(&options.root.path_under_root(path))
+    });
     let seen = read_everything(&options);
     let mut report = Report::run_all_checks(&seen);
     let conf = Conf::lines_from_readings(&seen);
-    if let Some(written) = write_files(&options.root, expected.as_ref(), target, &seen, &report, &conf) {
-        let policy = expected.as_ref().map(|e| e.policy("PF002"));
+    let policy = expected.as_ref().map(|e| e.policy("PF002"));
+    if let Some(written) =
+        write_nccl_conf_and_facts(&options.root, (expected.as_ref(), policy), target, &seen, &report, &conf)
+    {
+        if let (Err(why), Some(Policy::Skip)) = (&written, policy) {
+            writeln!(err, "preflight: {} (the profile skips PF002)", escaped_and_cut(why, 1000))?;
+        }
         report.record_result_of_writing_files(written, policy);
         // What NCCL will read, and why, for the log of the container.
         for (name, value, why) in &conf.lines {
-            writeln!(err, "nccl.conf: {}={} ({why})", printable(name, 100), printable(value, 1100))?;
+            writeln!(
+                err,
+                "nccl.conf: {}={} ({why})",
+                escaped_and_cut(name, 100),
+                escaped_and_cut(value, 1100)
+            )?;
         }
         for (name, why) in &conf.left_out {
-            writeln!(err, "nccl.conf: {} is not written ({why})", printable(name, 100))?;
+            writeln!(err, "nccl.conf: {} is not written ({why})", escaped_and_cut(name, 100))?;
         }
     }
     match arguments.output {
@@ -108,10 +121,10 @@ fn expected(options: &Options) -> Option<Expectation> {
 }
 
 /// Writes the files that the expectation names; `None` where it names none.
-fn write_files(
+fn write_nccl_conf_and_facts(
     root: &Root,
-    expected: Option<&Expectation>,
-    target: Option<Result<fill_file_in_place::Target, String>>,
+    (expected, policy): (Option<&Expectation>, Option<Policy>),
+    target: Option<Result<fill_file_in_place::FileToFill, String>>,
     seen: &Readings,
     report: &Report,
     conf: &Conf,
@@ -120,16 +133,16 @@ fn write_files(
     if let Some(target) = target {
         let content = conf.text(report.profile.as_deref());
         match target.and_then(|mut target| target.write_whole_or_leave_empty(&content)) {
-            Ok(()) => written.push(format!("nccl.conf with {}", count(conf.lines.len(), "line"))),
+            Ok(()) => written.push(format!("nccl.conf with {}", count_with_noun(conf.lines.len(), "line"))),
             Err(why) => return Some(Err(why)),
         }
     }
     if let Some(path) = expected.and_then(|e| e.facts.as_deref()) {
         // The verdict that the run has if this file can be written.
         let mut complete = report.clone();
-        complete.record_result_of_writing_files(Ok(String::new()), None);
+        complete.record_result_of_writing_files(Ok(String::new()), policy);
         let facts = Facts::facts_from_readings(seen, &complete, conf, env!("CARGO_PKG_VERSION"));
-        match fill_file_in_place::Target::create_or_empty_file(&root.path_under_root(path))
+        match fill_file_in_place::FileToFill::create_or_empty_file(&root.path_under_root(path))
             .and_then(|mut target| target.write_whole_or_leave_empty(&facts.to_text()))
         {
             Ok(()) => written.push("facts.json".to_owned()),

@@ -1,10 +1,10 @@
 //! `profiles list`.
 
-use super::profiles_source::{LoadedSource, Source};
-use super::value_place::GivenProfile;
+use super::given_profile::GivenProfile;
+use super::profiles_source::{LoadedSource, ProfileSourceFlags};
 use crate::cli::{Exit, terminal_width};
 use crate::profile::FabricProfileStatus;
-use crate::report::profile_list::{ProfileEntry, Report};
+use crate::report::profile_list::{ProfileEntry, ProfileListReport};
 use crate::resolve::profile_status::Statuses;
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use std::io::{self, Write};
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    source: Source,
+    source: ProfileSourceFlags,
     /// Output format
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
     output: Format,
@@ -27,21 +27,21 @@ enum Format {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let known = match arguments.source.read(err)? {
+    let known = match arguments.source.read_profiles_and_facts(err)? {
         Ok(known) => known,
         Err(exit) => return Ok(exit),
     };
     let mut entries = Vec::new();
     if arguments.source.is_given() {
         let statuses = Statuses::index_namespaces_for_statuses(&known.snapshot);
-        known.show_each_profile(&mut |given| entries.push(entry(given, &statuses, &known)));
+        known.visit_each_profile(&mut |given| entries.push(entry(given, &statuses, &known)));
     } else {
-        known.each_base(&mut |given| entries.push(base(given)));
+        known.visit_each_base(&mut |given| entries.push(base(given)));
     }
     let unreadable = !known.unread.is_empty();
-    let report = Report::new(entries, known.unread);
+    let report = ProfileListReport::new(entries, known.unread);
     match arguments.output {
-        Format::Text => report.text(out, terminal_width::width())?,
+        Format::Text => report.write_table(out, terminal_width::width())?,
         Format::Json => {
             serde_json::to_writer(&mut *out, &report)?;
             writeln!(out)?;

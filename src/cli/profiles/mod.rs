@@ -1,12 +1,12 @@
 //! `profiles`: the FabricProfiles of a site. What a profile means is decided in `profile`, `resolve` and `review`.
 
+mod given_profile;
 mod list;
 mod profiles_source;
 mod show;
 mod test;
 mod used_by;
 mod validate;
-mod value_place;
 
 use super::Exit;
 use clap::Subcommand;

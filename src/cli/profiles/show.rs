@@ -1,12 +1,12 @@
 //! `profiles show`: a profile with everything that it inherits, and the origin of each value.
 
-use super::profiles_source::{LoadedSource, Source};
+use super::given_profile::GivenProfile;
+use super::profiles_source::{LoadedSource, ProfileSourceFlags};
 use super::used_by;
-use super::value_place::GivenProfile;
 use crate::cli::Exit;
-use crate::manifest::{self, Item, to_yaml};
-use crate::profile::{FabricProfile, Origin, WrittenOut, written_out};
-use crate::text::nearest;
+use crate::manifest::{self, DocumentOrError, to_yaml};
+use crate::profile::{FabricProfile, ProfileWithAllDefaults, ValueOrigin, write_out_all_defaults};
+use crate::text::nearest_if_probably_meant;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     used_by: bool,
     #[command(flatten)]
-    source: Source,
+    source: ProfileSourceFlags,
 }
 
 /// Comments start at most this far to the right.
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         }
         return used_by::run(&arguments.name, &arguments.source, out, err);
     }
-    let known = match arguments.source.read(err)? {
+    let known = match arguments.source.read_profiles_and_facts(err)? {
         Ok(known) => known,
         Err(exit) => return Ok(exit),
     };
@@ -51,11 +51,11 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         }
         names.extend(name);
     };
-    known.each_base(&mut look);
-    known.show_each_profile(&mut look);
+    known.visit_each_base(&mut look);
+    known.visit_each_profile(&mut look);
     match shown {
         None => {
-            let near = nearest(&arguments.name, names.iter().map(String::as_str));
+            let near = nearest_if_probably_meant(&arguments.name, names.iter().map(String::as_str));
             let hint = match near {
                 Some(near) => format!("did you mean {near:?}?"),
                 None => format!("known: {}", names.iter().cloned().collect::<Vec<_>>().join(", ")),
@@ -87,8 +87,8 @@ fn page(given: GivenProfile<'_>, known: &LoadedSource) -> Result<String, String>
     };
     let profile = FabricProfile::read(given.json()).map_err(|e| at(&e.pointer, &e.message))?;
     let raw: Value = serde_json::from_str(given.json()).map_err(|e| e.to_string())?;
-    let WrittenOut { json, origins } =
-        written_out(&profile, &raw, &known.bases).map_err(|e| at(&e.pointer, &e.message))?;
+    let ProfileWithAllDefaults { json, origins } =
+        write_out_all_defaults(&profile, &raw, &known.bases).map_err(|e| at(&e.pointer, &e.message))?;
     let own = |pointer: &str| match given {
         GivenProfile::BuiltIn(name, _) => format!("base {name}"),
         GivenProfile::File(_) | GivenProfile::Live(_) => {
@@ -99,10 +99,10 @@ fn page(given: GivenProfile<'_>, known: &LoadedSource) -> Result<String, String>
     comments.insert("/metadata/name".to_owned(), own("/metadata/name"));
     for (pointer, origin) in origins {
         let comment = match origin {
-            Origin::Own(pointer) => own(&pointer),
-            Origin::Base(name) => format!("base {name}"),
-            Origin::Field(field) => format!("from {field}"),
-            Origin::Default => "default".to_owned(),
+            ValueOrigin::Own(pointer) => own(&pointer),
+            ValueOrigin::Base(name) => format!("base {name}"),
+            ValueOrigin::Field(field) => format!("from {field}"),
+            ValueOrigin::Default => "default".to_owned(),
         };
         comments.insert(pointer, comment);
     }
@@ -112,9 +112,12 @@ fn page(given: GivenProfile<'_>, known: &LoadedSource) -> Result<String, String>
 /// The text with a comment behind each line that has a value. The text is read again, so that the lines are known.
 fn commented(yaml: &str, comments: &BTreeMap<String, String>) -> String {
     let mut of_line: BTreeMap<usize, &str> = BTreeMap::new();
-    if let Some(Item::Document(document)) = manifest::read("", yaml.as_bytes()).into_iter().next() {
+    if let Some(DocumentOrError::Document(document)) =
+        manifest::read_documents_of_file("", yaml.as_bytes()).into_iter().next()
+    {
         for (pointer, comment) in comments {
-            let line = usize::try_from(document.locate(pointer).line).unwrap_or_default();
+            let line =
+                usize::try_from(document.position_at_or_above_pointer(pointer).line).unwrap_or_default();
             of_line.insert(line, comment);
         }
     }

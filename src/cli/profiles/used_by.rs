@@ -1,14 +1,19 @@
 //! `profiles show --used-by`: the workloads and pods of a cluster that use a profile. An audit finds them.
 
-use super::profiles_source::Source;
+use super::profiles_source::ProfileSourceFlags;
 use crate::cli::Exit;
 use crate::cli::audit;
 use crate::report::audit::json::WorkloadEntry;
 use crate::report::finding_identity_for_baselines::ObjectName;
-use crate::text::{count, nearest, printable};
+use crate::text::{count_with_noun, escaped_and_cut, nearest_if_probably_meant};
 use std::io::{self, Write};
 
-pub(super) fn run(name: &str, source: &Source, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+pub(super) fn run(
+    name: &str,
+    source: &ProfileSourceFlags,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
     let arguments = audit::Arguments::of_cluster(audit::Source {
         live: source.live,
         cluster: &source.cluster,
@@ -22,8 +27,8 @@ pub(super) fn run(name: &str, source: &Source, out: &mut dyn Write, err: &mut dy
         Err(exit) => return Ok(exit),
     };
     let document = &audited.document;
-    let users: Vec<User<'_>> =
-        document.workloads.iter().filter_map(|workload| User::of(name, workload)).collect();
+    let users: Vec<WorkloadWithProfile<'_>> =
+        document.workloads.iter().filter_map(|workload| WorkloadWithProfile::of(name, workload)).collect();
     // Pods may still have a profile that was deleted. A name that nothing has is misspelt.
     if users.is_empty()
         && let Some(exit) = exit_if_profile_unknown(name, source, err)?
@@ -33,12 +38,16 @@ pub(super) fn run(name: &str, source: &Source, out: &mut dyn Write, err: &mut dy
     write_table(&users, out)?;
     let pods: usize = users.iter().map(|user| user.pods).sum();
     let older: usize = users.iter().map(|user| user.older).sum();
-    let name = printable(name, 253);
-    let workloads = count(users.len(), "workload");
-    write!(out, "{workloads} and {} use profile {name}", count(pods, "running pod"))?;
+    let name = escaped_and_cut(name, 253);
+    let workloads = count_with_noun(users.len(), "workload");
+    write!(out, "{workloads} and {} use profile {name}", count_with_noun(pods, "running pod"))?;
     match older {
         0 => writeln!(out)?,
-        _ => writeln!(out, "; {} with other settings than new pods would get", count(older, "running pod"))?,
+        _ => writeln!(
+            out,
+            "; {} with other settings than new pods would get",
+            count_with_noun(older, "running pod")
+        )?,
     }
     if document.partial {
         writeln!(out, "PARTIAL RESULT: a kind or an input could not be read, so there may be more users")?;
@@ -51,8 +60,12 @@ pub(super) fn run(name: &str, source: &Source, out: &mut dyn Write, err: &mut dy
 }
 
 /// The exit code if the source has no profile of this name; the reason has been reported.
-fn exit_if_profile_unknown(name: &str, source: &Source, err: &mut dyn Write) -> io::Result<Option<Exit>> {
-    let known = match source.read(&mut io::sink())? {
+fn exit_if_profile_unknown(
+    name: &str,
+    source: &ProfileSourceFlags,
+    err: &mut dyn Write,
+) -> io::Result<Option<Exit>> {
+    let known = match source.read_profiles_and_facts(&mut io::sink())? {
         Ok(known) => known,
         Err(exit) => return Ok(Some(exit)),
     };
@@ -60,7 +73,7 @@ fn exit_if_profile_unknown(name: &str, source: &Source, err: &mut dyn Write) -> 
         return Ok(None);
     }
     let names = || known.snapshot.profiles().map(|profile| profile.name.as_str());
-    let hint = match nearest(name, names()) {
+    let hint = match nearest_if_probably_meant(name, names()) {
         Some(near) => format!("did you mean {near:?}?"),
         None => format!("known: {}", names().collect::<Vec<_>>().join(", ")),
     };
@@ -69,7 +82,7 @@ fn exit_if_profile_unknown(name: &str, source: &Source, err: &mut dyn Write) -> 
 }
 
 /// A workload that uses the profile.
-struct User<'a> {
+struct WorkloadWithProfile<'a> {
     object: &'a ObjectName,
     /// Whether its new pods get the profile.
     now: bool,
@@ -80,7 +93,7 @@ struct User<'a> {
     older: usize,
 }
 
-impl<'a> User<'a> {
+impl<'a> WorkloadWithProfile<'a> {
     fn of(name: &str, workload: &'a WorkloadEntry) -> Option<Self> {
         let now = workload.profiles.iter().any(|profile| profile == name);
         let pods: usize =
@@ -93,7 +106,7 @@ impl<'a> User<'a> {
     }
 }
 
-fn write_table(users: &[User<'_>], out: &mut dyn Write) -> io::Result<()> {
+fn write_table(users: &[WorkloadWithProfile<'_>], out: &mut dyn Write) -> io::Result<()> {
     if users.is_empty() {
         return Ok(());
     }
@@ -101,7 +114,10 @@ fn write_table(users: &[User<'_>], out: &mut dyn Write) -> io::Result<()> {
         vec![["WORKLOAD", "NEW PODS GET IT", "RUNNING PODS WITH IT", "OF THESE OUTDATED"].map(str::to_owned)];
     for user in users {
         let place = user.object.namespace.as_deref().map(|name| format!("{name}/")).unwrap_or_default();
-        let name = printable(&format!("{} {place}{}", user.object.kind, user.object.shown()), 200);
+        let name = escaped_and_cut(
+            &format!("{} {place}{}", user.object.kind, user.object.name_or_generate_name()),
+            200,
+        );
         let now = if user.now { "yes" } else { "no" };
         rows.push([name, now.to_owned(), user.pods.to_string(), user.older.to_string()]);
     }

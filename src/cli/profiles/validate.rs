@@ -1,13 +1,13 @@
 //! `profiles validate`: all faults of FabricProfiles.
 
 use crate::cli::Exit;
-use crate::cli::input::documents_to_objects::{self, Found, Object};
-use crate::cli::input::{files, profile_faults, profiles};
+use crate::cli::input::documents_to_objects::{self, InputObject, ObjectSkippedOrUnread};
+use crate::cli::input::{profile_faults, read_and_find_profiles, read_files_and_directories};
 use crate::manifest::Document;
 use crate::profile::FabricProfile;
-use crate::report::Unread;
-use crate::report::ci::log_text;
-use crate::text::{count, nearest};
+use crate::report::UnreadInput;
+use crate::report::ci::text_without_runner_commands;
+use crate::text::{count_with_noun, nearest_if_probably_meant};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ const GROUP: &str = "fabric-admission.dev";
 const KIND: &str = "FabricProfile";
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let built_in_profiles = match profiles::built_in_profiles() {
+    let built_in_profiles = match read_and_find_profiles::built_in_profiles() {
         Ok(built_in_profiles) => built_in_profiles,
         Err(error) => {
             writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
@@ -36,20 +36,33 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         for document in documents {
             for found in documents_to_objects::objects_in(document) {
                 match found {
-                    Found::Object(object) => checked.check_object(&object, &built_in_profiles),
-                    Found::Unread(unread) => checked.unread.push(unread),
-                    Found::Skipped(_) => checked.others += 1,
+                    ObjectSkippedOrUnread::Object(object) => {
+                        checked.check_object(&object, &built_in_profiles)
+                    }
+                    ObjectSkippedOrUnread::Unread(unread) => checked.unread.push(unread),
+                    ObjectSkippedOrUnread::Skipped(_) => checked.others += 1,
                 }
             }
         }
     };
-    let (_, problems) = files::read(&arguments.paths, false, &mut visit);
+    let (_, problems) =
+        read_files_and_directories::read_inputs_and_visit_all(&arguments.paths, false, &mut visit);
     checked.unread.extend(problems.unread.into_iter().map(|(unread, _)| unread));
-    for Unread { file, line, column, message } in &checked.unread {
-        writeln!(err, "error: {}:{line}:{column}: {}", log_text(file), log_text(message))?;
+    for UnreadInput { file, line, column, message } in &checked.unread {
+        writeln!(
+            err,
+            "error: {}:{line}:{column}: {}",
+            text_without_runner_commands(file),
+            text_without_runner_commands(message)
+        )?;
     }
-    for Unread { file, line, column, message } in &checked.faults {
-        writeln!(out, "{}:{line}:{column}: {}", log_text(file), log_text(message))?;
+    for UnreadInput { file, line, column, message } in &checked.faults {
+        writeln!(
+            out,
+            "{}:{line}:{column}: {}",
+            text_without_runner_commands(file),
+            text_without_runner_commands(message)
+        )?;
     }
     if checked.profiles == 0 && checked.unread.is_empty() {
         writeln!(err, "error: no FabricProfile in the inputs")?;
@@ -57,14 +70,14 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     }
     let faults = match checked.faults.len() {
         0 => "no faults".to_owned(),
-        n => count(n, "fault"),
+        n => count_with_noun(n, "fault"),
     };
     let others = match checked.others {
         0 => String::new(),
-        n => format!("; {} of other kinds not checked", count(n, "object")),
+        n => format!("; {} of other kinds not checked", count_with_noun(n, "object")),
     };
-    writeln!(out, "{}, {faults}{others}", count(checked.profiles, "profile"))?;
-    Ok(Exit::of_results(!checked.unread.is_empty(), !checked.faults.is_empty()))
+    writeln!(out, "{}, {faults}{others}", count_with_noun(checked.profiles, "profile"))?;
+    Ok(Exit::of_unreadable_or_failed(!checked.unread.is_empty(), !checked.faults.is_empty()))
 }
 
 #[derive(Default)]
@@ -72,22 +85,27 @@ struct Checked {
     profiles: usize,
     /// Objects of other kinds (count).
     others: usize,
-    faults: Vec<Unread>,
-    unread: Vec<Unread>,
+    faults: Vec<UnreadInput>,
+    unread: Vec<UnreadInput>,
     /// The place of each profile by its name.
     names: BTreeMap<String, String>,
 }
 
 impl Checked {
-    fn check_object(&mut self, object: &Object<'_>, bases: &[FabricProfile]) {
+    fn check_object(&mut self, object: &InputObject<'_>, bases: &[FabricProfile]) {
         let first = self.faults.len();
         let mut fault = |pointer: &str, message: &str| {
             let at = (object.pointer.as_str(), pointer);
-            self.faults.push(documents_to_objects::unread(object.document, object.part(), at, message));
+            self.faults.push(documents_to_objects::unread_value_with_place(
+                object.document,
+                object.part_of_document(),
+                at,
+                message,
+            ));
         };
         if object.kind != KIND || object.group() != GROUP {
             // A misspelt kind would be skipped silently.
-            let near = nearest(&object.kind, std::iter::once(KIND)).is_some();
+            let near = nearest_if_probably_meant(&object.kind, std::iter::once(KIND)).is_some();
             if object.group() == GROUP || near {
                 self.profiles += 1;
                 let (version, kind) = (&object.api_version, &object.kind);
@@ -100,11 +118,11 @@ impl Checked {
         }
         self.profiles += 1;
         // The last value counts, which is rarely what the author sees.
-        for twice in object.document.duplicates_in(object.part()) {
+        for twice in object.document.duplicates_in(object.part_of_document()) {
             let message = format!("duplicate key {:?} (first on line {})", twice.key, twice.first.line);
-            fault(&object.document.pointer_of(object.part(), twice), &message);
+            fault(&object.document.pointer_of_duplicate_key(object.part_of_document(), twice), &message);
         }
-        match profile_faults::check(object.json, bases) {
+        match profile_faults::profile_or_all_faults(object.json, bases) {
             Ok(profile) => {
                 let name = profile.metadata.name;
                 if let Some(first) = self.names.get(&name) {

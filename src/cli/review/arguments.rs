@@ -1,10 +1,10 @@
 //! Flags of `review`.
 
-use super::kube_version::kube_version;
+use super::kube_version::parse_supported_kube_version;
 use super::mode_and_audience::{AudienceArgument, ModeArgument};
 use super::output_format::Format;
-use super::shown_findings::{self, Least};
-use crate::cli::estimate::Asked;
+use super::shown_findings::{self, LeastSeverity};
+use crate::cli::estimate::EstimateRequest;
 use crate::cli::fail_on_flag::FailOn;
 use crate::cli::{input, output_flag};
 use crate::kubernetes_version::Version;
@@ -13,13 +13,13 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
-    pub(super) input: input::Inputs,
+    pub(super) input: input::InputFlags,
     /// Admission mode that the review applies; default: the mode of the object's namespace, else enforce
     #[arg(long, value_enum)]
     pub(super) mode: Option<ModeArgument>,
     /// Kubernetes version of the cluster, such as 1.36. The command refuses versions of Kubernetes before 1.33. If a
     /// finding applies only to some versions of Kubernetes, its message names these versions
-    #[arg(long, value_name = "VERSION", value_parser = kube_version)]
+    #[arg(long, value_name = "VERSION", value_parser = parse_supported_kube_version)]
     pub(super) kube_version: Option<Version>,
     /// Caller of the webhook. With this flag, the review uses only the cluster objects that the webhook uses for this
     /// caller. Without this flag, the review uses all cluster objects
@@ -28,7 +28,7 @@ pub(in crate::cli) struct Arguments {
     /// Namespaces of network operators and device plugins. With --audience, the review uses SriovNetworkNodePolicies
     /// and other objects that describe the cluster only in the listed namespaces and in namespace default
     #[arg(
-        long, value_name = "NAMESPACE", value_delimiter = ',', value_parser = input::namespace, requires = "audience",
+        long, value_name = "NAMESPACE", value_delimiter = ',', value_parser = input::parse_namespace, requires = "audience",
         default_values = input::OPERATOR_NAMESPACES
     )]
     pub(super) operator_namespaces: Vec<String>,
@@ -54,11 +54,11 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub(super) write_baseline: Option<PathBuf>,
     /// Show only findings of this rule, such as FAB301; repeatable, or a list with commas
-    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = shown_findings::rule)]
+    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = shown_findings::parse_rule_id)]
     pub(super) rule: Vec<&'static str>,
     /// Lowest severity of the findings that are shown
-    #[arg(long, value_enum, default_value_t = Least::DEFAULT)]
-    pub(super) severity: Least,
+    #[arg(long, value_enum, default_value_t = LeastSeverity::DEFAULT)]
+    pub(super) severity: LeastSeverity,
     /// In text output, leave out changes, skipped objects, and objects without findings
     #[arg(long)]
     pub(super) only_findings: bool,
@@ -71,7 +71,7 @@ pub(in crate::cli) struct Arguments {
     /// compute time of a step, and `rate` is the line rate of a rail in Gb/s. Key `rate` is optional if the profile has
     /// field preflight.rate. Add precision=fp32 if the gradients are not bf16
     #[arg(long, value_name = "KEY=VALUE,...", value_parser = crate::cli::estimate::parse_estimate_flag)]
-    pub(super) estimate: Option<Asked>,
+    pub(super) estimate: Option<EstimateRequest>,
     /// Show all findings. Without this flag, the output hides info findings about settings that are often intended.
     /// Output json always has all findings
     #[arg(long, short)]

@@ -1,43 +1,43 @@
 //! What is reviewed, and what is found in one document.
 
-use crate::cli::estimate::Estimated;
-use crate::cli::input::File;
-use crate::cli::input::documents_to_objects::Object;
-use crate::report::{Located, Place, Repeated, Reviewed, Skipped, Unread};
+use crate::cli::estimate::PodsToEstimate;
+use crate::cli::input::LoadedFile;
+use crate::cli::input::documents_to_objects::InputObject;
+use crate::report::{Located, Place, Repeated, ReviewedObject, Skipped, UnreadInput};
 use crate::rules::Finding;
 use crate::rules::inputs::{Placeholder, Syntax};
 
 /// An object, and the file that holds it.
 #[derive(Clone, Copy)]
 pub(super) struct GivenObject<'a> {
-    pub(super) file: &'a File,
-    pub(super) object: &'a Object<'a>,
+    pub(super) file: &'a LoadedFile,
+    pub(super) object: &'a InputObject<'a>,
 }
 
 /// The results of one document.
 #[derive(Default)]
 pub(in crate::cli) struct DocumentReview {
-    pub(in crate::cli) results: Vec<Reviewed>,
+    pub(in crate::cli) results: Vec<ReviewedObject>,
     pub(in crate::cli) skipped: Vec<Skipped>,
-    pub(in crate::cli) unread: Vec<Unread>,
+    pub(in crate::cli) unread: Vec<UnreadInput>,
     /// Objects with placeholders, for one finding per file.
-    pub(super) templated: Vec<Templated>,
+    pub(super) templated: Vec<ObjectWithPlaceholders>,
     /// Templates for an estimate, where one is asked for: those of one workload follow each other.
-    pub(super) estimated: Vec<(Workload, Estimated)>,
+    pub(super) estimated: Vec<(WorkloadToEstimate, PodsToEstimate)>,
 }
 
 /// The object that makes some pods, as an estimate names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Workload {
+pub(super) struct WorkloadToEstimate {
     pub(super) pointer: String,
     pub(super) name: String,
 }
 
 impl DocumentReview {
     /// The number of the result for an object itself: the one that is there, or `own`.
-    pub(super) fn find_or_add_result_of_object(&mut self, own: Option<Box<Reviewed>>) -> usize {
+    pub(super) fn find_or_add_result_of_object(&mut self, own: Option<Box<ReviewedObject>>) -> usize {
         let Some(own) = own else { return self.results.len() };
-        let same = |r: &Reviewed| r.template.is_none() && r.source.pointer == own.source.pointer;
+        let same = |r: &ReviewedObject| r.template.is_none() && r.source.pointer == own.source.pointer;
         self.results.iter().position(same).unwrap_or_else(|| {
             self.results.push(*own);
             self.results.len() - 1
@@ -46,7 +46,7 @@ impl DocumentReview {
 }
 
 /// An object with placeholders.
-pub(super) struct Templated {
+pub(super) struct ObjectWithPlaceholders {
     /// The tool that would replace them.
     pub(super) syntax: Syntax,
     /// The placeholder of the most severe finding; its path starts at the result.
@@ -54,7 +54,7 @@ pub(super) struct Templated {
     pub(super) place: Place,
     /// The result that has it, by its number; `None`: `own` has it.
     pub(super) home: Option<usize>,
-    pub(super) own: Option<Box<Reviewed>>,
+    pub(super) own: Option<Box<ReviewedObject>>,
     /// The most severe finding, where its rule names placeholders.
     pub(super) named: Option<Located<Finding>>,
     /// Values with a placeholder.

@@ -2,13 +2,13 @@
 //! and keys that are given twice.
 
 use super::document_results::GivenObject;
-use crate::cli::input::documents_to_objects::Object;
+use crate::cli::input::documents_to_objects::InputObject;
 use crate::json::decode_with_place::{self, DecodeError};
-use crate::json::null_as_absent::mapping;
+use crate::json::types_of_decoded_fields::optional_struct;
 use crate::manifest;
 use crate::pod::pod_fields::Metadata;
 use crate::pod::{PodView, templates_by_shape};
-use crate::report::{Located, Place, Reviewed};
+use crate::report::{Located, Place, ReviewedObject};
 use crate::rules::{Finding, inputs};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const MAX_RETYPED: usize = 50;
 const MAX_REPEATED: usize = 50;
 
 /// An object with each scalar as the type that its field has.
-pub(super) struct Readable {
+pub(super) struct RetypedObject {
     pub(super) json: String,
     /// A finding for each such scalar; paths start at the object.
     pub(super) findings: Vec<Finding>,
@@ -29,29 +29,32 @@ pub(super) struct Readable {
 }
 
 /// Reads numbers as text where the API has text, and the reverse. `None` where that does not help.
-pub(super) fn retype_wrong_values(given: GivenObject<'_>) -> Option<Readable> {
+pub(super) fn retype_wrong_values(given: GivenObject<'_>) -> Option<RetypedObject> {
     let object = given.object;
     let mut json = object.json.to_owned();
     let (mut findings, mut unknown) = (Vec::new(), Vec::new());
     while findings.len() < MAX_RETYPED {
         let Some(error) = wrong_type(&json, object.is_pod()) else { break };
-        let Some(range) = manifest::range(&json, &error.pointer) else { break };
+        let Some(range) = manifest::range_at_pointer(&json, &error.pointer) else { break };
         let value = json.get(range.clone()).unwrap_or_default();
         let source = source_line(given, &error.pointer);
-        let Some(retyped) = inputs::retyped(&error.message, value, &error.pointer, source) else { break };
+        let Some(retyped) = inputs::convert_to_type_of_field(&error.message, value, &error.pointer, source)
+        else {
+            break;
+        };
         if matches!(value, "true" | "false") {
             unknown.push(error.pointer);
         }
         json.replace_range(range, &retyped.json);
         findings.push(retyped.finding);
     }
-    if findings.is_empty() { None } else { Some(Readable { json, findings, unknown }) }
+    if findings.is_empty() { None } else { Some(RetypedObject { json, findings, unknown }) }
 }
 
 /// An object of any kind, as far as its names, labels and annotations.
 #[derive(Deserialize)]
 struct Headed<'a> {
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     #[expect(dead_code, reason = "only whether it can be decoded counts")]
     metadata: Option<Metadata<'a>>,
 }
@@ -70,14 +73,14 @@ fn wrong_type(json: &str, is_pod: bool) -> Option<DecodeError> {
     if let Err(error) = decode_with_place::decode_object::<Headed<'_>>(json) {
         return Some(error);
     }
-    templates_by_shape::find(json).iter().find_map(|found| {
+    templates_by_shape::find_templates(json).iter().find_map(|found| {
         let DecodeError { pointer, message } = error(found.json)?;
         Some(DecodeError { pointer: format!("{}{pointer}", found.pointer), message })
     })
 }
 
 /// Drops findings about a value whose text is not known, and about the variable that has it.
-pub(super) fn drop_findings_of_unknown_value(results: &mut [Reviewed], pointer: &str) {
+pub(super) fn drop_findings_of_unknown_value(results: &mut [ReviewedObject], pointer: &str) {
     let Some((index, path)) = innermost_result_of(results, pointer) else { return };
     let Some(result) = results.get_mut(index) else { return };
     let variable = path.strip_suffix("/value");
@@ -90,7 +93,7 @@ const MAX_LINE: usize = 4 << 10;
 /// The line of the file that has a value, from its key on; empty if it is very long.
 fn source_line<'a>(given: GivenObject<'a>, pointer: &str) -> &'a str {
     let object = given.object;
-    let place = object.document.locate_in(object.part(), pointer);
+    let place = object.document.position_in_part_at_or_above(object.part_of_document(), pointer);
     let line = given.file.lines().line(place.line).filter(|line| line.len() <= MAX_LINE).unwrap_or_default();
     let column = usize::try_from(place.column).unwrap_or(usize::MAX);
     let line = std::str::from_utf8(line).unwrap_or_default();
@@ -98,13 +101,13 @@ fn source_line<'a>(given: GivenObject<'a>, pointer: &str) -> &'a str {
 }
 
 /// Keys of an object that its file gives twice, with the place of the second. Paths start at the object.
-pub(super) fn repeated_keys(object: &Object<'_>) -> impl Iterator<Item = Located<Finding>> {
-    let (document, part) = (object.document, object.part());
+pub(super) fn findings_on_repeated_keys(object: &InputObject<'_>) -> impl Iterator<Item = Located<Finding>> {
+    let (document, part) = (object.document, object.part_of_document());
     let all = document.duplicates_in(part);
     let last = all.len().min(MAX_REPEATED);
     all.iter().take(MAX_REPEATED).zip(1..).filter_map(move |(twice, number)| {
-        let path = document.pointer_of(part, twice);
-        let finding = inputs::repeated_key(&path, &twice.key, twice.first.line)?;
+        let path = document.pointer_of_duplicate_key(part, twice);
+        let finding = inputs::finding_on_repeated_key(&path, &twice.key, twice.first.line)?;
         let found = Located::new(finding, Place { line: twice.second.line, column: twice.second.column });
         let repeats = if number == last { all.len() - last } else { 0 };
         Some(Located { repeats, ..found })
@@ -113,8 +116,8 @@ pub(super) fn repeated_keys(object: &Object<'_>) -> impl Iterator<Item = Located
 
 /// The result that a value of an object belongs to, with the path of the value in it: the innermost template around it,
 /// else the object's own result.
-pub(super) fn innermost_result_of(results: &[Reviewed], path: &str) -> Option<(usize, String)> {
-    let fits = |(index, result): (usize, &Reviewed)| {
+pub(super) fn innermost_result_of(results: &[ReviewedObject], path: &str) -> Option<(usize, String)> {
+    let fits = |(index, result): (usize, &ReviewedObject)| {
         let template = result.template.as_deref().unwrap_or_default();
         let rest = path.strip_prefix(template).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
         Some((template.len(), index, rest.to_owned()))
@@ -125,9 +128,9 @@ pub(super) fn innermost_result_of(results: &[Reviewed], path: &str) -> Option<(u
 
 /// Adds findings whose paths start at the object. `own` makes the object's own result, where it has none.
 pub(super) fn add_findings_to_innermost_results(
-    results: &mut Vec<Reviewed>,
+    results: &mut Vec<ReviewedObject>,
     findings: impl Iterator<Item = Located<Finding>>,
-    own: impl Fn() -> Reviewed,
+    own: impl Fn() -> ReviewedObject,
 ) {
     let mut of_results: BTreeMap<usize, Vec<Located<Finding>>> = BTreeMap::new();
     for mut found in findings {
@@ -145,7 +148,7 @@ pub(super) fn add_findings_to_innermost_results(
     }
     for (index, found) in of_results {
         if let Some(result) = results.get_mut(index) {
-            result.add_and_recompute_verdict(found);
+            result.add_findings_and_recompute_verdict(found);
         }
     }
 }

@@ -3,10 +3,8 @@
 
 mod arguments;
 mod config;
-pub(super) mod decide;
 pub(super) mod document_results;
 mod findings_in_text;
-mod flags_over_config;
 mod kube_version;
 mod line_and_column_of_finding;
 mod mode_and_audience;
@@ -17,44 +15,51 @@ mod options_of_all_decisions;
 mod output;
 mod output_format;
 pub(super) mod placeholders;
+mod read_inputs_of_one_config;
 mod repeated_findings;
+pub(super) mod review_document;
 mod shown_findings;
 
 pub(super) use arguments::Arguments;
 pub(super) use config::Ignores;
-pub(super) use options_of_all_decisions::Setting;
+pub(super) use options_of_all_decisions::ReviewOptions;
 
 use super::Exit;
 use super::output_flag;
 use super::read_and_write_baseline_file;
 use super::terminal_width;
-use crate::report::Unread;
-use crate::report::ci::log_text;
-use crate::report::review_text::View;
-use config::Choice;
-use flags_over_config::Review;
-use never_overwrite_inputs::{create, inputs_among, is_input};
+use crate::report::UnreadInput;
+use crate::report::ci::text_without_runner_commands;
+use crate::report::review_text::WhatReviewShows;
+use config::ConfigChoice;
+use never_overwrite_inputs::{create_unless_input, inputs_among, is_input};
 use new_since_baseline::Baselines;
-use output::{Output, Part, Shown, Target};
-use shown_findings::Filter;
+use output::{InputsToReview, ReviewOutput, Target, WhatIsShown};
+use read_inputs_of_one_config::ReviewOfOneConfig;
+use shown_findings::FindingFilter;
 use std::fs::File;
 use std::io::{self, Write};
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    if let Some(clash) = output_flag::clash(&arguments.output) {
+    if let Some(clash) = output_flag::why_outputs_clash(&arguments.output) {
         writeln!(err, "error: --output: {clash}")?;
         return Ok(Exit::Usage);
     }
     let choice = match (&arguments.config, arguments.no_config) {
-        (Some(file), _) => Choice::File(file),
-        (None, true) => Choice::None,
-        (None, false) => Choice::Nearest,
+        (Some(file), _) => ConfigChoice::File(file),
+        (None, true) => ConfigChoice::None,
+        (None, false) => ConfigChoice::Nearest,
     };
-    let groups = match config::groups(arguments.input.paths(), &choice) {
+    let groups = match config::group_inputs_by_config(arguments.input.paths(), &choice) {
         Ok(groups) => groups,
         Err(problem) => {
-            let Unread { file, line, column, message } = problem;
-            writeln!(err, "error: {}:{line}:{column}: {}", log_text(&file), log_text(&message))?;
+            let UnreadInput { file, line, column, message } = problem;
+            writeln!(
+                err,
+                "error: {}:{line}:{column}: {}",
+                text_without_runner_commands(&file),
+                text_without_runner_commands(&message)
+            )?;
             return Ok(Exit::Usage);
         }
     };
@@ -64,14 +69,15 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let mut baselines = Baselines::new(arguments.write_baseline.is_some());
     let mut reviews = Vec::new();
     for group in groups {
-        let baseline = match flags_over_config::read_baseline_of_group(arguments, &group, &mut baselines) {
-            Ok(baseline) => baseline,
-            Err(message) => {
-                writeln!(err, "error: --baseline: {}", log_text(&message))?;
-                return Ok(Exit::Usage);
-            }
-        };
-        match flags_over_config::read_inputs_with_config(arguments, group, baseline, err)? {
+        let baseline =
+            match read_inputs_of_one_config::read_baseline_of_group(arguments, &group, &mut baselines) {
+                Ok(baseline) => baseline,
+                Err(message) => {
+                    writeln!(err, "error: --baseline: {}", text_without_runner_commands(&message))?;
+                    return Ok(Exit::Usage);
+                }
+            };
+        match read_inputs_of_one_config::read_inputs_with_config(arguments, group, baseline, err)? {
             Ok(review) => reviews.push(review),
             Err(exit) => return Ok(exit),
         }
@@ -80,7 +86,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         writeln!(
             err,
             "error: --write-baseline: {}: this file is an input",
-            log_text(&file.display().to_string())
+            text_without_runner_commands(&file.display().to_string())
         )?;
         return Ok(Exit::Usage);
     }
@@ -88,7 +94,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let mut out = Some(out);
     for output_flag::Output { format, file } in &arguments.output {
         let writer: Box<dyn Write> = match (file, out.take_if(|_| file.is_none())) {
-            (Some(file), _) => match create(file, &inputs) {
+            (Some(file), _) => match create_unless_input(file, &inputs) {
                 Ok(created) => Box::new(created),
                 Err(message) => {
                     writeln!(err, "error: --output: {}: {message}", file.display())?;
@@ -101,18 +107,18 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         targets.push(Target { format: *format, out: writer, stdout: file.is_none() });
     }
     let (verbose, only_findings) = (arguments.verbose, arguments.only_findings);
-    let view = View { verbose, only_findings, width: terminal_width::width() };
-    let filter = Filter::new(&arguments.rule, arguments.severity);
-    let mut output = Output::write_begin(
+    let view = WhatReviewShows { verbose, only_findings, width: terminal_width::width() };
+    let filter = FindingFilter::new(&arguments.rule, arguments.severity);
+    let mut output = ReviewOutput::write_begin(
         targets,
-        Shown { view, filter, quiet: arguments.quiet, estimate: arguments.estimate },
+        WhatIsShown { view, filter, quiet: arguments.quiet, estimate: arguments.estimate },
         baselines,
     )?;
     let mut fails = false;
-    for Review { mut prepared, setting, fail_on, baseline } in reviews {
+    for ReviewOfOneConfig { mut prepared, setting, fail_on, baseline } in reviews {
         let unread = std::mem::take(&mut prepared.unread);
         let snapshot = prepared.snapshot.sharing_answers_between_decisions();
-        let part = Part {
+        let part = InputsToReview {
             loaded: &prepared.loaded,
             snapshot: &snapshot,
             setting: &setting,
@@ -120,9 +126,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             baseline,
         };
         let worst = output.decide_and_write_part(part, unread, err)?;
-        fails |= Exit::of_review(false, worst, fail_on) == Exit::Findings;
+        fails |= Exit::of_worst_finding(false, worst, fail_on) == Exit::Findings;
     }
-    let (summary, baseline) = output.write_end(err)?;
+    let (summary, baseline) = output.finish_formats_and_baseline(err)?;
     // The old file stays until there is a new one.
     if let (Some(path), Some(baseline)) = (&arguments.write_baseline, baseline)
         && let Err(error) = File::create(path)
@@ -131,5 +137,5 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         writeln!(err, "error: --write-baseline: {}: {error}", path.display())?;
         return Ok(Exit::Internal);
     }
-    Ok(Exit::of_results(summary.partial, fails))
+    Ok(Exit::of_unreadable_or_failed(summary.partial, fails))
 }

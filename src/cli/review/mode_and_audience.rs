@@ -1,6 +1,6 @@
 //! `--mode` and `--audience`.
 
-use crate::facts::Mode;
+use crate::facts::EnforcementMode;
 use crate::snapshot::Audience;
 use clap::ValueEnum;
 
@@ -15,10 +15,10 @@ pub(super) enum ModeArgument {
 }
 
 impl ModeArgument {
-    pub(super) fn mode(self) -> Mode {
+    pub(super) fn mode(self) -> EnforcementMode {
         match self {
-            Self::Enforce => Mode::Enforce,
-            Self::Audit => Mode::Audit,
+            Self::Enforce => EnforcementMode::Enforce,
+            Self::Audit => EnforcementMode::Audit,
         }
     }
 }

@@ -1,12 +1,12 @@
 //! A file with results never replaces an input.
 
-use super::config::Group;
+use super::config::InputsOfOneConfig;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Creates a file for results. An input is never overwritten.
-pub(super) fn create(file: &Path, inputs: &BTreeSet<PathBuf>) -> Result<File, String> {
+pub(super) fn create_unless_input(file: &Path, inputs: &BTreeSet<PathBuf>) -> Result<File, String> {
     if is_input(file, inputs) {
         return Err("this file is an input".to_owned());
     }
@@ -20,7 +20,7 @@ pub(super) fn is_input(file: &Path, inputs: &BTreeSet<PathBuf>) -> bool {
 /// The inputs among the files that are to be written.
 pub(super) fn inputs_among<'a>(
     written: impl Iterator<Item = &'a Path>,
-    groups: &[Group],
+    groups: &[InputsOfOneConfig],
 ) -> BTreeSet<PathBuf> {
     let existing: BTreeSet<PathBuf> = written.filter_map(|file| file.canonicalize().ok()).collect();
     if existing.is_empty() {

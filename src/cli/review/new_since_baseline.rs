@@ -1,11 +1,13 @@
 //! `--baseline` and `--write-baseline`: what is new since an earlier run, and the findings of this one.
 
 use crate::cli::read_and_write_baseline_file;
-use crate::report::Reviewed;
+use crate::report::ReviewedObject;
 use crate::report::baseline_comparison::Comparison;
-use crate::report::baseline_file_format::{Baseline, Coverage, Entry, Unseen};
-use crate::report::finding_identity_for_baselines::{Fingerprint, NamedPaths, ObjectName, Packed};
-use crate::report::is_finding_in_baseline::Since;
+use crate::report::baseline_comparison_while_reviewing::RunningBaselineComparison;
+use crate::report::baseline_file_format::{Baseline, BaselineEntry, Coverage, KindNotRead};
+use crate::report::finding_identity_for_baselines::{
+    FindingIdentity, NamedPaths, ObjectName, PackedIdentity,
+};
 use crate::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,15 +15,15 @@ use std::path::{Path, PathBuf};
 /// The baselines of a run: one for each file that a flag or a configuration names.
 #[derive(Default)]
 pub(super) struct Baselines {
-    files: Vec<(PathBuf, Since, Coverage)>,
+    files: Vec<(PathBuf, RunningBaselineComparison, Coverage)>,
     /// The findings of this run, if they are to be written.
-    written: Option<BTreeMap<(Packed, &'static str), usize>>,
+    written: Option<BTreeMap<(PackedIdentity, &'static str), usize>>,
     coverage: Coverage,
 }
 
 /// The number of a baseline.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Number(usize);
+pub(super) struct BaselineNumber(usize);
 
 impl Baselines {
     /// Without a baseline to compare with.
@@ -30,19 +32,23 @@ impl Baselines {
     }
 
     /// Reads a file, unless it is read already.
-    pub(super) fn read(&mut self, path: &Path) -> Result<Number, String> {
+    pub(super) fn read_once(&mut self, path: &Path) -> Result<BaselineNumber, String> {
         if let Some(number) = self.files.iter().position(|(known, ..)| known == path) {
-            return Ok(Number(number));
+            return Ok(BaselineNumber(number));
         }
-        let since = Since::new(read_and_write_baseline_file::read(path)?);
+        let since = RunningBaselineComparison::new(read_and_write_baseline_file::read(path)?);
         self.files.push((path.to_path_buf(), since, Coverage::default()));
-        Ok(Number(self.files.len() - 1))
+        Ok(BaselineNumber(self.files.len() - 1))
     }
 
     /// Notes which kinds of facts some inputs lack.
-    pub(super) fn note_kinds_that_inputs_lack(&mut self, number: Option<Number>, snapshot: &Snapshot) {
+    pub(super) fn note_kinds_that_inputs_lack(
+        &mut self,
+        number: Option<BaselineNumber>,
+        snapshot: &Snapshot,
+    ) {
         let gaps = gaps(snapshot);
-        if let Some((_, _, coverage)) = number.and_then(|Number(at)| self.files.get_mut(at)) {
+        if let Some((_, _, coverage)) = number.and_then(|BaselineNumber(at)| self.files.get_mut(at)) {
             coverage.gaps.extend(gaps.iter().cloned());
         }
         self.coverage.gaps.extend(gaps);
@@ -51,11 +57,12 @@ impl Baselines {
     /// Compares the findings of an object, whose text is `json`, and keeps them for the file that is to be written.
     pub(super) fn count_against_baseline_and_record(
         &mut self,
-        number: Option<Number>,
-        r: &mut Reviewed,
+        number: Option<BaselineNumber>,
+        r: &mut ReviewedObject,
         json: &str,
     ) {
-        let mut since = number.and_then(|Number(at)| self.files.get_mut(at)).map(|(_, since, _)| since);
+        let mut since =
+            number.and_then(|BaselineNumber(at)| self.files.get_mut(at)).map(|(_, since, _)| since);
         if since.is_none() && self.written.is_none() {
             return;
         }
@@ -69,10 +76,13 @@ impl Baselines {
         let paths = NamedPaths::new(json);
         for found in &mut r.findings {
             let (rule, severity) = (found.item.rule.to_owned(), found.item.severity);
-            let fingerprint =
-                Fingerprint { rule, object: object.clone(), path: paths.name(&found.item.path) };
+            let fingerprint = FindingIdentity {
+                rule,
+                object: object.clone(),
+                path: paths.path_with_item_names(&found.item.path),
+            };
             let times = found.repeats + 1;
-            let finding = Packed::finding(&fingerprint);
+            let finding = PackedIdentity::finding(&fingerprint);
             if let Some(since) = &mut since {
                 found.baseline = Some(since.count_and_classify_finding(&finding, severity, times));
             }
@@ -83,32 +93,35 @@ impl Baselines {
     }
 
     /// The comparison with all baselines, if there is any, and the baseline of this run.
-    pub(super) fn end(self, unreadable: bool) -> (Option<Comparison>, Option<Written>) {
+    pub(super) fn finish_comparison_and_new_baseline(
+        self,
+        unreadable: bool,
+    ) -> (Option<Comparison>, Option<BaselineToWrite>) {
         let mut all: Option<Comparison> = None;
         for (_, since, coverage) in self.files {
             let comparison = since.finish_comparison(coverage, unreadable);
             match &mut all {
-                Some(all) => all.extend(comparison),
+                Some(all) => all.add_result_of_other_inputs(comparison),
                 None => all = Some(comparison),
             }
         }
         let head = Baseline::new(env!("CARGO_PKG_VERSION"), self.coverage, Vec::new());
-        let written = self.written.map(|found| Written { head, found });
+        let written = self.written.map(|found| BaselineToWrite { head, found });
         (all, written)
     }
 }
 
 /// The baseline of this run.
-pub(super) struct Written {
+pub(super) struct BaselineToWrite {
     /// Without entries.
     pub(super) head: Baseline,
-    found: BTreeMap<(Packed, &'static str), usize>,
+    found: BTreeMap<(PackedIdentity, &'static str), usize>,
 }
 
-impl Written {
+impl BaselineToWrite {
     /// The findings in the order of the file.
-    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
-        self.found.iter().map(|((finding, severity), count)| Entry {
+    pub(super) fn entries(&self) -> impl Iterator<Item = BaselineEntry> {
+        self.found.iter().map(|((finding, severity), count)| BaselineEntry {
             fingerprint: finding.unpack(),
             severity: (*severity).to_owned(),
             count: *count,
@@ -117,7 +130,7 @@ impl Written {
 }
 
 /// The object as an audit names it: objects of one `generateName` are the same work.
-fn name(r: &Reviewed) -> ObjectName {
+fn name(r: &ReviewedObject) -> ObjectName {
     let name = r.name.clone().filter(|name| !name.is_empty());
     let generate_name = if name.is_some() { None } else { r.generate_name.clone() };
     let (namespace, api_version, kind) = (r.namespace.clone(), r.api_version.clone(), r.kind.clone());
@@ -125,7 +138,7 @@ fn name(r: &Reviewed) -> ObjectName {
 }
 
 /// Kinds of facts that are not given at all.
-fn gaps(snapshot: &Snapshot) -> BTreeSet<Unseen> {
+fn gaps(snapshot: &Snapshot) -> BTreeSet<KindNotRead> {
     let kinds = [
         ("v1", "Node", snapshot.knows_nodes()),
         ("v1", "Namespace", !snapshot.namespaces().is_empty()),
@@ -134,6 +147,9 @@ fn gaps(snapshot: &Snapshot) -> BTreeSet<Unseen> {
     ];
     let missing = kinds.into_iter().filter(|(.., known)| !known);
     missing
-        .map(|(api_version, kind, _)| Unseen { api_version: api_version.to_owned(), kind: kind.to_owned() })
+        .map(|(api_version, kind, _)| KindNotRead {
+            api_version: api_version.to_owned(),
+            kind: kind.to_owned(),
+        })
         .collect()
 }

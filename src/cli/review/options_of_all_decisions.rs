@@ -1,16 +1,17 @@
 //! What all decisions of a review share.
 
 use super::config::Ignores;
-use crate::cli::estimate::Asked;
-use crate::facts::Mode;
+use crate::cli::estimate::EstimateRequest;
+use crate::deadline::RunBudget;
+use crate::facts::EnforcementMode;
 use crate::profile::Profile;
 use crate::snapshot::Audience;
 use std::sync::Arc;
 
 /// Settings that all decisions share.
-pub(in crate::cli) struct Setting {
+pub(in crate::cli) struct ReviewOptions {
     pub(in crate::cli) namespace: String,
-    pub(in crate::cli) mode: Option<Mode>,
+    pub(in crate::cli) mode: Option<EnforcementMode>,
     pub(in crate::cli) profile: Option<Arc<Profile>>,
     /// Whose facts count; `None` for all facts.
     pub(in crate::cli) audience: Option<Audience>,
@@ -18,6 +19,8 @@ pub(in crate::cli) struct Setting {
     pub(in crate::cli) ignores: Ignores,
     /// Whether to report how profiles were chosen.
     pub(in crate::cli) why: bool,
+    /// The work that the decisions may still take together.
+    pub(in crate::cli) work: RunBudget,
     /// The training to estimate for each workload.
-    pub(in crate::cli) estimate: Option<Asked>,
+    pub(in crate::cli) estimate: Option<EstimateRequest>,
 }

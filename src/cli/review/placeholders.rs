@@ -1,15 +1,15 @@
 //! Placeholders that nothing has replaced: one finding per file, in place of all those that they cause.
 
-use super::document_results::{DocumentReview, GivenObject, Templated};
+use super::document_results::{DocumentReview, GivenObject, ObjectWithPlaceholders};
 use super::findings_in_text::innermost_result_of;
-use crate::cli::input::place;
+use crate::cli::input::place_of_value;
 use crate::pod::workload_kinds;
-use crate::report::{Located, Repeated, Reviewed};
+use crate::report::{Located, Repeated, ReviewedObject};
 use crate::rules::inputs::{self, Placeholder, Syntax};
-use crate::rules::{Finding, Severity, does_any_rule_check_kind, find};
+use crate::rules::{Finding, Severity, does_any_object_rule_run_on_kind, find_rule};
 use std::collections::BTreeMap;
 
-impl Templated {
+impl ObjectWithPlaceholders {
     /// Moves behind so many results of the document.
     pub(super) fn move_behind_results(&mut self, before: usize) {
         self.home = self.home.map(|home| home + before);
@@ -26,27 +26,27 @@ impl Templated {
 /// Takes the findings that placeholders cause out of the results of an object: for each tool that would replace them.
 pub(super) fn take_out_findings_of_placeholders(
     given: GivenObject<'_>,
-    results: &mut [Reviewed],
-    own: impl Fn() -> Reviewed,
-) -> Vec<Templated> {
+    results: &mut [ReviewedObject],
+    own: impl Fn() -> ReviewedObject,
+) -> Vec<ObjectWithPlaceholders> {
     if !results.iter().any(|result| result.decision.in_scope) {
         return Vec::new();
     }
     let mut found: BTreeMap<Syntax, Vec<Placeholder>> = BTreeMap::new();
-    for placeholder in inputs::placeholders(given.object.json) {
+    for placeholder in inputs::find_placeholders(given.object.json) {
         found.entry(placeholder.syntax()).or_default().push(placeholder);
     }
-    let of = |(syntax, found)| of_syntax(given, results, syntax, found, &own);
+    let of = |(syntax, found)| take_out_findings_of_one_tool(given, results, syntax, found, &own);
     found.into_iter().filter_map(of).collect()
 }
 
-fn of_syntax(
+fn take_out_findings_of_one_tool(
     given: GivenObject<'_>,
-    results: &mut [Reviewed],
+    results: &mut [ReviewedObject],
     syntax: Syntax,
     found: Vec<Placeholder>,
-    own: impl Fn() -> Reviewed,
-) -> Option<Templated> {
+    own: impl Fn() -> ReviewedObject,
+) -> Option<ObjectWithPlaceholders> {
     let object = given.object;
     let mut caused = Vec::new();
     let mut worst: Option<Worst<'_>> = None;
@@ -59,7 +59,7 @@ fn of_syntax(
             let cause = found.iter().find(|p| p.pointer == path).or_else(quoted);
             let Some(cause) = cause else { return true };
             taken.count_finding(f.item.severity);
-            let rank = (f.item.severity, find(f.item.rule).is_some_and(|rule| rule.names_placeholders));
+            let rank = (f.item.severity, find_rule(f.item.rule).is_some_and(|rule| rule.names_placeholders));
             if worst.as_ref().is_none_or(|worst| worst.rank < rank) {
                 worst = Some(Worst { rank, cause, result: number, finding: f.clone() });
             }
@@ -71,14 +71,14 @@ fn of_syntax(
     }
     // Controllers of other kinds may replace them: Argo Workflows, Katib, kro.
     let known = object.is_pod()
-        || workload_kinds::find(object.group(), &object.kind).is_some()
-        || does_any_rule_check_kind(object.group(), &object.kind);
+        || workload_kinds::find_workload_kind(object.group(), &object.kind).is_some()
+        || does_any_object_rule_run_on_kind(object.group(), &object.kind);
     if !known && caused.is_empty() {
         return None;
     }
     let inside = || found.iter().find(|p| innermost_result_of(results, &p.pointer).is_some());
     let first = worst.as_ref().map(|worst| worst.cause).or_else(inside).or(found.first())?;
-    let place = place(object.document, object.part(), &first.pointer);
+    let place = place_of_value(object.document, object.part_of_document(), &first.pointer);
     let (mut home, path) = innermost_result_of(results, &first.pointer).unzip();
     let named = worst.filter(|worst| worst.rank.1 && known);
     home = named.as_ref().map(|named| named.result).or(home);
@@ -86,7 +86,17 @@ fn of_syntax(
     let named = named.map(|named| named.finding);
     let first =
         Placeholder { pointer: path.unwrap_or_else(|| first.pointer.clone()), text: first.text.clone() };
-    Some(Templated { syntax, first, place, home, own, named, values: found.len(), caused, known })
+    Some(ObjectWithPlaceholders {
+        syntax,
+        first,
+        place,
+        home,
+        own,
+        named,
+        values: found.len(),
+        caused,
+        known,
+    })
 }
 
 /// The most severe finding that a placeholder causes.
@@ -105,7 +115,7 @@ pub(in crate::cli) type Reported = BTreeMap<Syntax, Severity>;
 /// Reports the placeholders of one file once for each tool: at the most severe, of equal ones at the first. Of a file that
 /// is read in parts, a later part reports one again if it is more severe.
 pub(in crate::cli) fn report_once_per_tool(reviews: &mut [DocumentReview], before: &mut Reported) {
-    let mut objects: BTreeMap<Syntax, Vec<(usize, Templated)>> = BTreeMap::new();
+    let mut objects: BTreeMap<Syntax, Vec<(usize, ObjectWithPlaceholders)>> = BTreeMap::new();
     for (number, review) in reviews.iter_mut().enumerate() {
         for object in std::mem::take(&mut review.templated) {
             objects.entry(object.syntax).or_default().push((number, object));
@@ -114,15 +124,15 @@ pub(in crate::cli) fn report_once_per_tool(reviews: &mut [DocumentReview], befor
     for (syntax, objects) in objects {
         let Some(severity) = objects.iter().map(|(_, object)| object.severity()).max() else { continue };
         let reported = before.get(&syntax).is_some_and(|before| *before >= severity);
-        report_one(reviews, objects, (severity, reported));
+        report_placeholders_of_one_tool(reviews, objects, (severity, reported));
         before.entry(syntax).and_modify(|before| *before = severity.max(*before)).or_insert(severity);
     }
 }
 
 /// The same for the placeholders of one tool.
-fn report_one(
+fn report_placeholders_of_one_tool(
     reviews: &mut [DocumentReview],
-    objects: Vec<(usize, Templated)>,
+    objects: Vec<(usize, ObjectWithPlaceholders)>,
     (severity, mut reported): (Severity, bool),
 ) {
     let values: usize = objects.iter().map(|(_, object)| object.values).sum();
@@ -140,11 +150,11 @@ fn report_one(
         }
         if here {
             reported = true;
-            let unsubstituted = || inputs::unsubstituted(&object.first, severity, object.known);
+            let unsubstituted = || inputs::finding_on_placeholders(&object.first, severity, object.known);
             let found = object.named.or_else(|| Some(Located::new(unsubstituted()?, object.place)));
             let index = object.home.unwrap_or_else(|| review.find_or_add_result_of_object(object.own));
             if let (Some(result), Some(found)) = (review.results.get_mut(index), found) {
-                result.add_and_recompute_verdict([Located { repeats: values - 1, ..found }]);
+                result.add_findings_and_recompute_verdict([Located { repeats: values - 1, ..found }]);
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Reports the same finding once: from one YAML anchor, or on the same objects seen from each of them.
 
 use crate::manifest::{Document, Part};
-use crate::report::{Located, Reviewed};
-use crate::rules::{Finding, Severity, find};
+use crate::report::{Located, ReviewedObject};
+use crate::rules::{Finding, Severity, find_rule};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A finding as all copies of an anchored value have it.
@@ -26,7 +26,7 @@ struct First {
 }
 
 /// Folds findings on values that YAML aliases repeat into the first of them.
-pub(super) fn fold_copies_of_anchored_values(document: &Document, results: &mut [Reviewed]) {
+pub(super) fn fold_copies_of_anchored_values(document: &Document, results: &mut [ReviewedObject]) {
     if !document.has_aliases() {
         return;
     }
@@ -103,7 +103,7 @@ pub(super) struct FindingsAboutTwoObjects {
 impl FindingsAboutTwoObjects {
     /// Folds the findings of an object that differ in the other object only, those that an earlier result has from the other
     /// side or about both objects and a third one, and information on the other object that an earlier result has.
-    pub(super) fn fold_repeated_findings(&mut self, result: &mut Reviewed) {
+    pub(super) fn fold_repeated_findings(&mut self, result: &mut ReviewedObject) {
         let name = result.name.clone().unwrap_or_default();
         let mut first: HashMap<(&'static str, String), (usize, usize)> = HashMap::new();
         let mut kept: Vec<Located<Finding>> = Vec::new();
@@ -118,7 +118,7 @@ impl FindingsAboutTwoObjects {
                 && !self.noted.insert((rule, other.clone(), found.item.message.clone()));
             let before = self.reported.get(&(rule, other.clone(), name.clone()));
             // It is hidden, and about the other object.
-            if noted && find(rule).is_some_and(|rule| rule.quiet) {
+            if noted && find_rule(rule).is_some_and(|rule| rule.quiet) {
                 continue;
             }
             let grouped = || self.group(rule, &name, &other, severity).is_some_and(|group| group < earlier);

@@ -1,37 +1,37 @@
 //! `--rule` and `--severity`: which findings are shown. They change neither verdicts nor the exit code.
 
-use crate::report::Reviewed;
+use crate::report::ReviewedObject;
 use crate::rules::{self, Finding, RULES, Severity};
-use crate::text::nearest;
+use crate::text::nearest_if_probably_meant;
 use clap::ValueEnum;
 
 /// Lowest severity that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Least {
+pub(super) enum LeastSeverity {
     Error,
     Warning,
     Info,
 }
 
-impl Least {
+impl LeastSeverity {
     /// The default of `--severity`.
     pub(super) const DEFAULT: Self = Self::Info;
 }
 
 /// The findings that are shown.
 #[derive(Clone)]
-pub(super) struct Filter {
+pub(super) struct FindingFilter {
     /// Ids of rules; empty for all.
     pub(super) rules: Vec<&'static str>,
     pub(super) severity: Severity,
 }
 
-impl Filter {
-    pub(super) fn new(rules: &[&'static str], least: Least) -> Self {
+impl FindingFilter {
+    pub(super) fn new(rules: &[&'static str], least: LeastSeverity) -> Self {
         let severity = match least {
-            Least::Error => Severity::Error,
-            Least::Warning => Severity::Warning,
-            Least::Info => Severity::Info,
+            LeastSeverity::Error => Severity::Error,
+            LeastSeverity::Warning => Severity::Warning,
+            LeastSeverity::Info => Severity::Info,
         };
         Self { rules: rules.to_vec(), severity }
     }
@@ -42,7 +42,7 @@ impl Filter {
     }
 
     /// Leaves out the findings that are not shown, and counts them.
-    pub(super) fn drop_and_count_hidden_findings(&self, reviewed: &mut Reviewed) {
+    pub(super) fn drop_what_filter_hides(&self, reviewed: &mut ReviewedObject) {
         if self.rules.is_empty() && self.severity == Severity::Info {
             return;
         }
@@ -55,11 +55,11 @@ impl Filter {
 }
 
 /// The id of a rule on the command line.
-pub(super) fn rule(text: &str) -> Result<&'static str, String> {
-    if let Some(rule) = rules::find(text) {
+pub(super) fn parse_rule_id(text: &str) -> Result<&'static str, String> {
+    if let Some(rule) = rules::find_rule(text) {
         return Ok(rule.id);
     }
-    let near = nearest(&text.to_ascii_uppercase(), RULES.iter().map(|rule| rule.id));
+    let near = nearest_if_probably_meant(&text.to_ascii_uppercase(), RULES.iter().map(|rule| rule.id));
     Err(match near {
         Some(near) => format!("unknown rule; did you mean {near}?"),
         None => "unknown rule; fabric-admission rules list shows all rules".to_owned(),

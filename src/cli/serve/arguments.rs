@@ -1,10 +1,10 @@
 //! Flags of `serve`.
 
 use super::certificate_flags::CertificateFlags;
-use super::client_ca_flags::Clients;
+use super::client_ca_flags::ClientCaFlags;
 use super::limit_flags::LimitFlags;
-use crate::cli::flag_values::seconds;
-use crate::cli::input::{ClusterSettingFlags, OPERATOR_NAMESPACES, ServerSettings, namespace};
+use crate::cli::flag_values::parse_seconds_up_to_one_hour;
+use crate::cli::input::{ClusterSettingFlags, OPERATOR_NAMESPACES, ServerSettings, parse_namespace};
 use crate::cluster::WatchTimings;
 use crate::server::Limits;
 use clap::ValueEnum;
@@ -34,11 +34,11 @@ pub(in crate::cli) struct Arguments {
     /// that describe the cluster only in the listed namespaces and in namespace default
     #[arg(
         long, value_name = "NAMESPACE", env = "FABRIC_ADMISSION_OPERATOR_NAMESPACES", value_delimiter = ',',
-        value_parser = namespace, default_values = OPERATOR_NAMESPACES
+        value_parser = parse_namespace, default_values = OPERATOR_NAMESPACES
     )]
     pub(super) operator_namespaces: Vec<String>,
     /// Interval, in seconds, at which the server checks the files of --profiles and --cluster for changes
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_FACTS_POLL", default_value_t = 10.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_FACTS_POLL", default_value_t = 10.0, value_parser = parse_seconds_up_to_one_hour)]
     pub(super) facts_poll: f64,
     /// Kubeconfig file of the cluster that the server watches; default: the cluster in which the server runs. With
     /// --cluster and without --kubeconfig, the server reads the files of --cluster and does not connect to a cluster
@@ -46,10 +46,10 @@ pub(in crate::cli) struct Arguments {
     pub(super) kubeconfig: Option<PathBuf>,
     /// Maximum pause, in seconds, before the server retries a failed watch, or checks again whether a missing CRD is
     /// installed
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_RETRY", default_value_t = WatchTimings::DEFAULT.longest_pause.as_secs_f64(), value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_RETRY", default_value_t = WatchTimings::DEFAULT.longest_pause.as_secs_f64(), value_parser = parse_seconds_up_to_one_hour)]
     pub(super) watch_retry: f64,
     /// Time limit of one watch request to the API server, in seconds (query parameter timeoutSeconds)
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_TIMEOUT", default_value_t = WatchTimings::DEFAULT.watch.as_secs_f64(), value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_TIMEOUT", default_value_t = WatchTimings::DEFAULT.watch.as_secs_f64(), value_parser = parse_seconds_up_to_one_hour)]
     pub(super) watch_timeout: f64,
     /// Whether the server writes the problems of each FabricProfile to the status of that FabricProfile. Only the
     /// replica that holds a Lease writes the status
@@ -59,7 +59,7 @@ pub(in crate::cli) struct Arguments {
     )]
     pub(super) profile_status: bool,
     /// Time without contact with the API server, in seconds, after which the webhook warns about old facts (FAB813)
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = WatchTimings::DEFAULT.stale_after.as_secs_f64(), value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = WatchTimings::DEFAULT.stale_after.as_secs_f64(), value_parser = parse_seconds_up_to_one_hour)]
     pub(super) stale_after: f64,
     /// Whether the webhook may change pods; off stops all changes, in every namespace
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_MUTATE", default_value_t = Mutate::On)]
@@ -76,16 +76,16 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_LOG_DECISIONS", default_value_t = Decisions::Notable)]
     pub(super) log_decisions: Decisions,
     /// Time after SIGTERM, in seconds, in which the server still accepts new connections
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = parse_seconds_up_to_one_hour)]
     pub(super) lame_duck: f64,
     /// Maximum time, in seconds, that the server waits for clients to close their connections. The server starts to
     /// wait when the time of --lame-duck ends. API servers close an idle connection after 90 s
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = Limits::DEFAULT.drain.as_secs_f64(), value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = Limits::DEFAULT.drain.as_secs_f64(), value_parser = parse_seconds_up_to_one_hour)]
     pub(super) drain: f64,
     #[command(flatten)]
     pub(super) budgets: LimitFlags,
     #[command(flatten)]
-    pub(super) clients: Clients,
+    pub(super) clients: ClientCaFlags,
 }
 
 impl Arguments {

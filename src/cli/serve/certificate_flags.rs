@@ -1,11 +1,11 @@
 //! Flags of `serve` about its certificate.
 
 use crate::certificate_keeper::Clock;
-use crate::certificate_keeper::{Mode, Settings};
+use crate::certificate_keeper::{CertificateIssuer, Settings};
 use crate::certificates::Lifetimes;
-use crate::cli::flag_values::Seconds;
+use crate::cli::flag_values::DurationWithUnit;
 use crate::cluster;
-use crate::cluster::certificate_objects::Names;
+use crate::cluster::secret_and_webhook_configurations::CertificateObjectNames;
 use crate::server::Certificate;
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(super) struct CertificateFlags {
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_TLS_MIN_VERSION", default_value_t = TlsVersion::V1_3)]
     tls_min_version: TlsVersion,
     /// Interval, in seconds, at which the server checks the certificate files for changes
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_TLS_POLL", default_value_t = 10.0, value_parser = crate::cli::flag_values::seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_TLS_POLL", default_value_t = 10.0, value_parser = crate::cli::flag_values::parse_seconds_up_to_one_hour)]
     tls_poll: f64,
     /// Namespace of the webhook's Secret and Service; default: the namespace in the file of
     /// --kubeconfig, else the namespace of the server's pod
@@ -56,23 +56,23 @@ pub(super) struct CertificateFlags {
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_VALIDATING", default_value = "fabric-admission", value_parser = name)]
     tls_validating: String,
     /// Lifetime of a self-managed CA; the server creates the next CA after half of this time
-    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_CA_LIFE", default_value_t = Seconds(Lifetimes::DEFAULT.ca))]
-    tls_ca_life: Seconds,
+    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_CA_LIFE", default_value_t = DurationWithUnit(Lifetimes::DEFAULT.ca))]
+    tls_ca_life: DurationWithUnit,
     /// Lifetime of a self-managed certificate; the server renews the certificate after two thirds of this time
-    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_LEAF_LIFE", default_value_t = Seconds(Lifetimes::DEFAULT.leaf))]
-    tls_leaf_life: Seconds,
+    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_LEAF_LIFE", default_value_t = DurationWithUnit(Lifetimes::DEFAULT.leaf))]
+    tls_leaf_life: DurationWithUnit,
     /// Soak time: how long a new CA must be in every caBundle before the server signs certificates with this CA
-    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SOAK", default_value_t = Seconds(Lifetimes::DEFAULT.soak))]
-    tls_soak: Seconds,
+    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SOAK", default_value_t = DurationWithUnit(Lifetimes::DEFAULT.soak))]
+    tls_soak: DurationWithUnit,
     /// Tolerated clock skew: how far the clock of a machine may be wrong, in either direction
-    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_CLOCK_SKEW", default_value_t = Seconds(Lifetimes::DEFAULT.skew))]
-    tls_clock_skew: Seconds,
+    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_CLOCK_SKEW", default_value_t = DurationWithUnit(Lifetimes::DEFAULT.skew))]
+    tls_clock_skew: DurationWithUnit,
     /// Interval at which the server checks its Secret and the caBundles, in case a watch misses a change
-    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_TICK", default_value_t = Seconds(Lifetimes::DEFAULT.tick))]
-    tls_tick: Seconds,
+    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_TICK", default_value_t = DurationWithUnit(Lifetimes::DEFAULT.tick))]
+    tls_tick: DurationWithUnit,
     /// Settle time: API servers get this time to load correct caBundles before the server reports ready
-    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SETTLE", default_value_t = Seconds(Lifetimes::DEFAULT.settle))]
-    tls_settle: Seconds,
+    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SETTLE", default_value_t = DurationWithUnit(Lifetimes::DEFAULT.settle))]
+    tls_settle: DurationWithUnit,
     /// File to which the server writes its CAs, for clients that do not get the CAs from the caBundle of a webhook
     /// configuration
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_CA_OUT")]
@@ -113,7 +113,7 @@ fn name(text: &str) -> Result<String, String> {
 
 impl CertificateFlags {
     /// Interval between two checks of the files.
-    pub(super) fn poll(&self) -> Duration {
+    pub(super) fn check_interval(&self) -> Duration {
         Duration::from_secs_f64(self.tls_poll.max(0.05))
     }
 
@@ -134,14 +134,14 @@ impl CertificateFlags {
     }
 
     /// The source of the certificate.
-    pub(super) fn certificate(
+    pub(super) fn check_flags_and_make_source(
         &self,
         kubeconfig: Option<&Path>,
         runtime: &Runtime,
     ) -> Result<Certificate, String> {
         let mode = match self.tls_mode {
-            TlsMode::SelfManaged => Mode::SelfManaged,
-            TlsMode::CertManager => Mode::CertManager,
+            TlsMode::SelfManaged => CertificateIssuer::SelfManaged,
+            TlsMode::CertManager => CertificateIssuer::CertManager,
             TlsMode::Files => {
                 if self.tls_ca_out.is_some() {
                     let text = "--tls-ca-out needs --tls-mode self-managed or cert-manager; with --tls-mode files, the server does not know the CA";
@@ -150,24 +150,28 @@ impl CertificateFlags {
                 let (Some(cert), Some(key)) = (self.tls_cert.clone(), self.tls_key.clone()) else {
                     return Err("--tls-mode files needs --tls-cert and --tls-key".to_owned());
                 };
-                let poll = self.poll();
+                let poll = self.check_interval();
                 return Ok(Certificate::Files { cert, key, poll });
             }
         };
         let lives = self.lifetimes();
         lives.check()?;
-        if kubeconfig.is_none() && !cluster::api_client::in_cluster() {
+        if kubeconfig.is_none() && !cluster::api_client::is_in_pod_with_service_account() {
             return Err(
                 "this --tls-mode needs an API server: set --kubeconfig, or run the server in a pod with a service account".into()
             );
         }
         // A separate client and connection, so that a long list of nodes does not delay a certificate.
         let client = runtime
-            .block_on(cluster::api_client::connect(kubeconfig, None))
+            .block_on(cluster::api_client::create_client(kubeconfig, None))
             .map_err(|error| error.to_string())?;
         let namespace = self.tls_namespace.clone().unwrap_or_else(|| client.default_namespace().to_owned());
         let secret = self.tls_secret.clone().unwrap_or_else(|| {
-            let tls = if mode == Mode::SelfManaged { "fabric-admission-ca" } else { "fabric-admission-tls" };
+            let tls = if mode == CertificateIssuer::SelfManaged {
+                "fabric-admission-ca"
+            } else {
+                "fabric-admission-tls"
+            };
             tls.to_owned()
         });
         let service = &self.tls_service;
@@ -178,7 +182,7 @@ impl CertificateFlags {
             service.clone(),
         ];
         hosts.extend(self.tls_hosts.iter().cloned());
-        let names = Names {
+        let names = CertificateObjectNames {
             namespace,
             secret,
             mutating: self.tls_mutating.clone(),
@@ -212,15 +216,19 @@ mod tests {
         for (text, expected) in
             [("90", Some(90)), ("10m", Some(600)), ("72h", Some(259_200)), ("365d", Some(31_536_000))]
         {
-            assert_eq!(text.parse().ok(), expected.map(Seconds), "{text}");
+            assert_eq!(text.parse().ok(), expected.map(DurationWithUnit), "{text}");
         }
         for text in ["", "h", "-1s", "1.5h", "1w", "99999999999999999999s", "9999999999999999d"] {
-            assert!(text.parse::<Seconds>().is_err(), "{text}");
+            assert!(text.parse::<DurationWithUnit>().is_err(), "{text}");
         }
         let Lifetimes { ca, leaf, soak, skew, tick, settle } = Lifetimes::DEFAULT;
-        let shown = [ca, leaf, soak, skew, tick, settle].map(|length| Seconds(length).to_string());
+        let shown = [ca, leaf, soak, skew, tick, settle].map(|length| DurationWithUnit(length).to_string());
         assert_eq!(shown, ["365d", "72h", "10m", "10m", "10s", "2s"]);
-        assert!([ca, leaf, 90, 1, 0].iter().all(|s| Seconds(*s).to_string().parse() == Ok(Seconds(*s))));
+        assert!(
+            [ca, leaf, 90, 1, 0]
+                .iter()
+                .all(|s| DurationWithUnit(*s).to_string().parse() == Ok(DurationWithUnit(*s)))
+        );
         assert!(name("fabric-admission.x").is_ok());
         for text in ["", "a/b", "a%2fb", "A", "a?b", "a b", "a,b"] {
             assert!(name(text).is_err(), "{text}");

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Both or neither: a CA without names would admit every client that it ever signed a certificate for.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Client certificates")]
-pub(super) struct Clients {
+pub(super) struct ClientCaFlags {
     /// PEM file with the CA of client certificates. The server accepts a client only if the CA signed the client's
     /// certificate and the certificate has a name from --client-name
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_CLIENT_CA", requires = "client_name")]
@@ -20,7 +20,7 @@ pub(super) struct Clients {
     client_name: Vec<String>,
 }
 
-impl Clients {
+impl ClientCaFlags {
     /// The settings for the server.
     pub(super) fn settings(&self, poll: Duration) -> Option<ClientSettings> {
         let names = self.client_name.clone();

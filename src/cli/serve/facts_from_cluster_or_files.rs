@@ -2,9 +2,9 @@
 
 use super::arguments::{Arguments, Mutate};
 use crate::cli::flag_values::replica_identity;
-use crate::cli::input::{ServerSettings, facts_from_files, files};
+use crate::cli::input::{ServerSettings, read_facts_for_server, read_files_and_directories};
 use crate::cluster::{self, WatchTimings};
-use crate::server::{Live, Look, Source, StatusWriter};
+use crate::server::{FactFileSource, FileCheck, Live, StatusWriter};
 use crate::snapshot::Builder;
 use std::io;
 use std::path::PathBuf;
@@ -12,8 +12,9 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// Whether the facts come from the API server, beside those of files.
-pub(super) fn is_live(arguments: &Arguments) -> bool {
-    arguments.kubeconfig.is_some() || (arguments.cluster.is_empty() && cluster::api_client::in_cluster())
+pub(super) fn do_facts_come_from_api_server(arguments: &Arguments) -> bool {
+    arguments.kubeconfig.is_some()
+        || (arguments.cluster.is_empty() && cluster::api_client::is_in_pod_with_service_account())
 }
 
 pub(super) fn start_runtime(workers: usize) -> io::Result<Runtime> {
@@ -21,7 +22,7 @@ pub(super) fn start_runtime(workers: usize) -> io::Result<Runtime> {
 }
 
 /// Connects to the API server. Watches have a thread of their own, so that a large list does not delay requests.
-pub(super) fn live_facts(
+pub(super) fn start_watch_runtime_and_client(
     arguments: &Arguments,
     builder: Builder,
 ) -> Result<(Runtime, Live), Box<dyn std::error::Error>> {
@@ -36,7 +37,8 @@ pub(super) fn live_facts(
         .into());
     }
     let watching = start_runtime(1)?;
-    let client = watching.block_on(cluster::api_client::connect(arguments.kubeconfig.as_deref(), None))?;
+    let client =
+        watching.block_on(cluster::api_client::create_client(arguments.kubeconfig.as_deref(), None))?;
     let timings = WatchTimings {
         longest_pause: Duration::from_secs_f64(arguments.watch_retry.max(0.05)),
         watch: Duration::from_secs_f64(arguments.watch_timeout.max(1.0)),
@@ -53,7 +55,7 @@ fn status_writer(client: &kube::Client) -> StatusWriter {
 }
 
 /// Checks the files of profiles and facts for changes; `None` without files.
-pub(super) fn files_to_check(arguments: &Arguments) -> Option<Source> {
+pub(super) fn fingerprint_files_for_later_checks(arguments: &Arguments) -> Option<FactFileSource> {
     let (profiles, cluster) = (arguments.profiles.clone(), arguments.cluster.clone());
     let (choice, withhold_changes) = (arguments.choice.clone(), arguments.mutate == Mutate::Off);
     let operators = arguments.operator_namespaces.clone();
@@ -61,22 +63,25 @@ pub(super) fn files_to_check(arguments: &Arguments) -> Option<Source> {
     if paths.is_empty() {
         return None;
     }
-    let mut known = files::fingerprint(&paths);
+    let mut known = read_files_and_directories::fingerprint_of_names_and_contents(&paths);
     let look = move || {
-        let found = files::fingerprint(&paths);
+        let found = read_files_and_directories::fingerprint_of_names_and_contents(&paths);
         if found == known {
-            return Look::Same;
+            return FileCheck::Same;
         }
         let mut messages = Vec::new();
         let settings = ServerSettings { choice: &choice, withhold_changes, operator_namespaces: &operators };
-        let read = facts_from_files(profiles.as_deref(), &cluster, &settings, false, &mut messages);
+        let read = read_facts_for_server(profiles.as_deref(), &cluster, &settings, false, &mut messages);
         // Only now: a read that panics is tried again.
         known = found;
         match read {
-            Ok(Some((_, snapshot))) => Look::New(Box::new(snapshot)),
-            Ok(None) => Look::Failed(String::from_utf8_lossy(&messages).trim_end().to_owned()),
-            Err(error) => Look::Failed(error.to_string()),
+            Ok(Some((_, snapshot))) => FileCheck::New(Box::new(snapshot)),
+            Ok(None) => FileCheck::Failed(String::from_utf8_lossy(&messages).trim_end().to_owned()),
+            Err(error) => FileCheck::Failed(error.to_string()),
         }
     };
-    Some(Source { every: Duration::from_secs_f64(arguments.facts_poll.max(0.05)), look: Box::new(look) })
+    Some(FactFileSource {
+        every: Duration::from_secs_f64(arguments.facts_poll.max(0.05)),
+        look: Box::new(look),
+    })
 }

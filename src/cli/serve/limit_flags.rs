@@ -1,6 +1,6 @@
 //! Flags of `serve` for the limits of the webhook port. The defaults are `server::Limits::DEFAULT`.
 
-use crate::cli::flag_values::seconds;
+use crate::cli::flag_values::parse_seconds_up_to_one_hour;
 use crate::server::Limits;
 use clap::builder::RangedU64ValueParser;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub(super) struct LimitFlags {
     max_body_memory: usize,
     /// Maximum age of a connection, in seconds, plus or minus 10 %; 0: no limit. The limit makes API servers reconnect,
     /// so that new replicas also get connections
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_MAX_CONNECTION_AGE", default_value_t = Limits::DEFAULT.connection_age.as_secs_f64(), value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_MAX_CONNECTION_AGE", default_value_t = Limits::DEFAULT.connection_age.as_secs_f64(), value_parser = parse_seconds_up_to_one_hour)]
     max_connection_age: f64,
 }
 

@@ -7,11 +7,14 @@ mod facts_from_cluster_or_files;
 mod limit_flags;
 
 use super::Exit;
-use super::input::facts_from_files;
-use crate::facts::Mode;
+use super::input::read_facts_for_server;
+use crate::facts::EnforcementMode;
 use crate::server::{self, Facts, Limits, LogDecisions, Settings};
 use arguments::{Decisions, NetworkObjects, Workloads};
-use facts_from_cluster_or_files::{files_to_check, is_live, live_facts, start_runtime};
+use facts_from_cluster_or_files::{
+    do_facts_come_from_api_server, fingerprint_files_for_later_checks, start_runtime,
+    start_watch_runtime_and_client,
+};
 use limit_flags::cores;
 use std::io::{self, Write};
 use std::time::Duration;
@@ -20,11 +23,11 @@ pub(super) use arguments::Arguments;
 
 pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit> {
     // Before the files are read, so that a change in between is seen.
-    let source = files_to_check(arguments);
-    let live = is_live(arguments);
+    let source = fingerprint_files_for_later_checks(arguments);
+    let live = do_facts_come_from_api_server(arguments);
     let (profiles, cluster) = (arguments.profiles.as_deref(), &arguments.cluster);
     let Some((builder, snapshot)) =
-        facts_from_files(profiles, cluster, &arguments.server_settings(), live, err)?
+        read_facts_for_server(profiles, cluster, &arguments.server_settings(), live, err)?
     else {
         return Ok(Exit::Usage);
     };
@@ -37,28 +40,29 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
             return Ok(Exit::Internal);
         }
     };
-    let certificate = match arguments.tls.certificate(arguments.kubeconfig.as_deref(), &runtime) {
-        Ok(certificate) => certificate,
-        Err(error) => {
-            writeln!(err, "error: {error}")?;
-            return Ok(Exit::Usage);
-        }
-    };
+    let certificate =
+        match arguments.tls.check_flags_and_make_source(arguments.kubeconfig.as_deref(), &runtime) {
+            Ok(certificate) => certificate,
+            Err(error) => {
+                writeln!(err, "error: {error}")?;
+                return Ok(Exit::Usage);
+            }
+        };
     let settings = Settings {
         bind: arguments.bind,
         admin_bind: arguments.admin_bind,
         certificate,
         tls12: arguments.tls.tls12(),
-        clients: arguments.clients.settings(arguments.tls.poll()),
+        clients: arguments.clients.settings(arguments.tls.check_interval()),
         workloads: match arguments.workloads {
             Workloads::Off => None,
-            Workloads::Warn => Some(Mode::Audit),
-            Workloads::Deny => Some(Mode::Enforce),
+            Workloads::Warn => Some(EnforcementMode::Audit),
+            Workloads::Deny => Some(EnforcementMode::Enforce),
         },
         network_objects: match arguments.network_objects {
             NetworkObjects::Off => None,
-            NetworkObjects::Audit => Some(Mode::Audit),
-            NetworkObjects::Enforce => Some(Mode::Enforce),
+            NetworkObjects::Audit => Some(EnforcementMode::Audit),
+            NetworkObjects::Enforce => Some(EnforcementMode::Enforce),
         },
         log_decisions: match arguments.log_decisions {
             Decisions::All => LogDecisions::All,
@@ -68,7 +72,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         lame_duck: Duration::from_secs_f64(arguments.lame_duck),
     };
     // Dropped last, so that log lines of the shutdown are written too.
-    let writing = match crate::telemetry::install() {
+    let writing = match crate::telemetry::install_log_writer_and_panic_hook() {
         Ok(writing) => writing,
         Err(error) => {
             writeln!(err, "error: the server cannot start: {error}")?;
@@ -77,7 +81,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     };
     let mut watching = None;
     let facts = if live {
-        match live_facts(arguments, builder) {
+        match start_watch_runtime_and_client(arguments, builder) {
             Ok((of_watches, live)) => {
                 watching = Some(of_watches);
                 Facts::Live(Box::new(live))
@@ -94,7 +98,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     let outcome = runtime.block_on(server::run(settings, limits, snapshot, facts, |webhook, admin| {
         // One line on stderr that scripts wait for, whatever the level of the logs is.
         let line = serde_json::json!({"event": "listening", "webhook": webhook.to_string(), "admin": admin.to_string()});
-        writing.line(&line);
+        writing.write_line(&line);
     }));
     if let Some(watching) = watching {
         watching.shutdown_background();

@@ -4,11 +4,11 @@ use super::Exit;
 use super::fail_on_flag::FailOn;
 use super::terminal_width;
 use crate::nccl_log::{Lines, Log, Place};
-use crate::report::Unread;
-use crate::report::ci::{Annotation, CiFormat, GitHub, log_text};
-use crate::report::verify_log::json::Document;
+use crate::report::UnreadInput;
+use crate::report::ci::{Annotation, CiFormat, GitHub, text_without_runner_commands};
+use crate::report::verify_log::json::VerifyLogDocument;
 use crate::report::verify_log::text;
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use clap::ValueEnum;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
@@ -54,15 +54,15 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let mut log = Log::default();
     let mut errors = Vec::new();
     for (input, file) in files.iter().enumerate() {
-        if let Err(error) = read(&mut log, input, file) {
+        if let Err(error) = read_input_into_log(&mut log, input, file) {
             let file = file.display().to_string();
-            writeln!(err, "error: {}: {error}", printable(&file, 400))?;
-            errors.push(Unread { file, line: 1, column: 1, message: error.to_string() });
+            writeln!(err, "error: {}: {error}", escaped_and_cut(&file, 400))?;
+            errors.push(UnreadInput { file, line: 1, column: 1, message: error.to_string() });
         }
     }
     let names: Vec<String> = files.iter().map(|file| name(file)).collect();
     let unreadable = !errors.is_empty();
-    let document = Document::new(&log, &names, &arguments.expect, errors);
+    let document = VerifyLogDocument::judge_log_and_group_ranks(&log, &names, &arguments.expect, errors);
     match arguments.output {
         Format::Text => text::write(out, &document, terminal_width::width())?,
         Format::Json => {
@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         }
         Format::Github => write_github(out, &document)?,
     }
-    Ok(Exit::of_review(unreadable, document.worst(), arguments.fail_on))
+    Ok(Exit::of_worst_finding(unreadable, document.worst_severity(), arguments.fail_on))
 }
 
 fn name(file: &Path) -> String {
@@ -79,7 +79,7 @@ fn name(file: &Path) -> String {
 }
 
 /// Reads one input to its end, or to the first error: the lines before it count.
-fn read(log: &mut Log, input: usize, file: &Path) -> io::Result<()> {
+fn read_input_into_log(log: &mut Log, input: usize, file: &Path) -> io::Result<()> {
     let mut source: Box<dyn Read> =
         if file == Path::new("-") { Box::new(io::stdin().lock()) } else { Box::new(open(file)?) };
     let mut lines = Lines::default();
@@ -113,7 +113,7 @@ fn open(file: &Path) -> io::Result<File> {
 }
 
 /// Annotations, then the last lines of the text.
-fn write_github(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
+fn write_github(out: &mut dyn Write, document: &VerifyLogDocument<'_>) -> io::Result<()> {
     let mut github = GitHub::default();
     for finding in &document.findings {
         let file = finding.file.as_deref().unwrap_or_default();
@@ -125,8 +125,8 @@ fn write_github(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> 
             place: format!("line={line}"),
             title: &format!("verify-log {}", finding.kind),
         };
-        let plain = format!("{} {}:{line}", finding.kind, printable(file, 400));
-        let message = printable(&finding.message, 2000);
+        let plain = format!("{} {}:{line}", finding.kind, escaped_and_cut(file, 400));
+        let message = escaped_and_cut(&finding.message, 2000);
         github.write_annotation_or_plain_line(
             out,
             &annotation,
@@ -139,5 +139,5 @@ fn write_github(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> 
     text::write_summary(&mut summary, document)?;
     let summary = anstream::adapter::strip_bytes(&summary).into_vec();
     let summary = String::from_utf8_lossy(&summary);
-    summary.lines().try_for_each(|line| writeln!(out, "{}", log_text(line)))
+    summary.lines().try_for_each(|line| writeln!(out, "{}", text_without_runner_commands(line)))
 }

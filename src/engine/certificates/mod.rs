@@ -1,5 +1,5 @@
 //! The certificates of `--tls-mode self-managed`, without input and output: from the content of the Secret and the
-//! caBundles to the next step. The shell signs, verifies, reads and writes (`certificate_keeper`, `cluster::certificate_objects`).
+//! caBundles to the next step. The shell signs, verifies, reads and writes (`certificate_keeper`, `cluster::secret_and_webhook_configurations`).
 //!
 //! Three invariants hold at every time between two writes (docs/adr/0015-own-certificates.md):
 //!

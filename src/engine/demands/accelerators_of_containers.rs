@@ -1,17 +1,17 @@
 //! How many accelerators each container of a pod requests, by resources and by claims.
 
 use super::claimed_devices::{Claimed, FabricClaims, devices_claimed_by_containers};
-use crate::facts::device_class::is_accelerator;
-use crate::pod::accelerator_resources::{Accelerators, Demand};
+use crate::facts::device_class::is_class_of_whole_accelerators;
+use crate::pod::accelerator_resources::{AcceleratorNames, AcceleratorsOfContainer};
 use crate::pod::pod_fields::PodView;
 use crate::snapshot::Snapshot;
 
 /// The demands of one pod.
 #[derive(Debug, Default)]
 pub struct AcceleratorDemands {
-    apps: Vec<Demand>,
+    apps: Vec<AcceleratorsOfContainer>,
     /// Init containers, and whether each is a native sidecar.
-    inits: Vec<(Demand, bool)>,
+    inits: Vec<(AcceleratorsOfContainer, bool)>,
     unread: Vec<usize>,
     fabric_claims: FabricClaims,
 }
@@ -20,15 +20,15 @@ impl AcceleratorDemands {
     /// Reads them.
     #[must_use]
     pub fn demands_of_pod(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Self {
-        let names: &Accelerators = &snapshot.settings().accelerators;
+        let names: &AcceleratorNames = &snapshot.settings().accelerators;
         let backed = |resource: &str| {
-            let class = snapshot.cluster_facts_for_audience().class_behind(resource);
-            class.is_some_and(|class| is_accelerator(class, snapshot.device_class(class)))
+            let class = snapshot.cluster_facts_for_audience().device_class_of_resource(resource);
+            class.is_some_and(|class| is_class_of_whole_accelerators(class, snapshot.device_class(class)))
         };
         let Claimed { demands, unread, fabric } = devices_claimed_by_containers(pod, namespace, snapshot);
         let first = pod.containers().len();
         let demand = |index: usize, container| {
-            let mut demand = names.demand(container, &backed);
+            let mut demand = names.count_in_container(container, &backed);
             if let Some(claimed) = demands.get(&index) {
                 demand.add(*claimed);
             }
@@ -50,13 +50,13 @@ impl AcceleratorDemands {
 
     /// The demand of an app container.
     #[must_use]
-    pub fn of_app_container(&self, index: usize) -> Demand {
+    pub fn of_app_container(&self, index: usize) -> AcceleratorsOfContainer {
         self.apps.get(index).copied().unwrap_or_default()
     }
 
     /// The demand of an init container.
     #[must_use]
-    pub fn of_init_container(&self, index: usize) -> Demand {
+    pub fn of_init_container(&self, index: usize) -> AcceleratorsOfContainer {
         self.inits.get(index).map(|(demand, _)| *demand).unwrap_or_default()
     }
 

@@ -1,9 +1,9 @@
 //! What a pod requests by claims on devices (DRA), which its resources do not show: accelerators, and NICs of the fabric.
 
 use super::answers_per_fact::PerFact;
-use crate::facts::{Ask, DeviceClaim, DeviceRequest, DriverKind};
-use crate::pod::accelerator_resources::Demand;
-use crate::pod::list_length_limits::compared_claims;
+use crate::facts::{DeviceClaim, DeviceRequest, DriverKind, RequestedDevices};
+use crate::pod::accelerator_resources::AcceleratorsOfContainer;
+use crate::pod::limits_and_costs_of_pods::claims_within_and_beyond_limit;
 use crate::pod::pod_fields::{PodClaim, PodView};
 use crate::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Claimed {
     /// By index: app containers, then init containers. Containers without claims are left out.
-    pub demands: BTreeMap<usize, Demand>,
+    pub demands: BTreeMap<usize, AcceleratorsOfContainer>,
     /// Containers with a claim that is not known: its devices are not known either.
     pub unread: Vec<usize>,
     /// The effect of the claims on the fabric of the pod.
@@ -76,8 +76,8 @@ impl<'a> FirstOf<'a> {
     fn among(claim: &'a DeviceClaim, snapshot: &Snapshot) -> Self {
         let mut first = Self::default();
         for ask in claim.requests.iter().flat_map(|r| &r.options) {
-            let driver = ask.driver(snapshot.device_class(&ask.class));
-            match snapshot.settings().harmless_drivers.kind(driver) {
+            let driver = ask.driver_or_class_name(snapshot.device_class(&ask.class));
+            match snapshot.settings().harmless_drivers.kind_of_driver(driver) {
                 DriverKind::Nic => drop(first.nic.get_or_insert(&ask.class)),
                 DriverKind::Unknown => drop(first.unknown.get_or_insert(&ask.class)),
                 DriverKind::Harmless => {}
@@ -112,7 +112,7 @@ pub(crate) fn claims_within_device_limit<'p>(
     namespace: &str,
     snapshot: &Snapshot,
 ) -> &'p [PodClaim<'p>] {
-    split_claims_at_device_limit(compared_claims(pod).0, namespace, snapshot).0
+    split_claims_at_device_limit(claims_within_and_beyond_limit(pod).0, namespace, snapshot).0
 }
 
 /// Which containers use which claim, by the request that they name; none is the whole claim. A container may name one of
@@ -126,7 +126,7 @@ type Users<'a> = BTreeMap<Option<&'a str>, BTreeSet<usize>>;
 #[must_use]
 pub fn devices_claimed_by_containers(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claimed {
     let mut found = Claimed::default();
-    let (claims, beyond) = compared_claims(pod);
+    let (claims, beyond) = claims_within_and_beyond_limit(pod);
     if claims.is_empty() {
         return found;
     }
@@ -217,7 +217,7 @@ impl Claimed {
         }
     }
 
-    fn add(&mut self, index: usize, more: Demand) {
+    fn add(&mut self, index: usize, more: AcceleratorsOfContainer) {
         let demand = self.demands.entry(index).or_default();
         *demand = both(*demand, more);
     }
@@ -226,21 +226,21 @@ impl Claimed {
 /// What one container gets of a request for accelerators.
 #[derive(Debug, Default, Clone, Copy)]
 struct Shares {
-    running: Demand,
+    running: AcceleratorsOfContainer,
     /// An ordinary init container.
-    ordinary: Demand,
+    ordinary: AcceleratorsOfContainer,
 }
 
 impl Shares {
     /// The shares of the users of a request, of whom so many run together. `None` if it is not for accelerators.
     fn of(request: &DeviceRequest, together: usize, snapshot: &Snapshot) -> Option<Self> {
-        let class = |ask: &Ask| snapshot.device_class(&ask.class);
-        let accelerators = |ask: &Ask| ask.is_accelerator(class(ask));
+        let class = |ask: &RequestedDevices| snapshot.device_class(&ask.class);
+        let accelerators = |ask: &RequestedDevices| ask.is_for_whole_accelerators(class(ask));
         if !request.options.iter().any(accelerators) {
             return None;
         }
         // AWS Neuron runs its own collectives.
-        let nccl = request.options.iter().any(|ask| ask.driver(class(ask)) != "neuron.aws.com");
+        let nccl = request.options.iter().any(|ask| ask.driver_or_class_name(class(ask)) != "neuron.aws.com");
         // All devices of a node, or alternatives that differ: the number is not known.
         let mut counts =
             request.options.iter().map(|ask| if accelerators(ask) { ask.count } else { Some(0) });
@@ -248,19 +248,19 @@ impl Shares {
         let count = first.filter(|_| counts.all(|c| c == first));
         let share = |n: u32| n.div_ceil(u32::try_from(together.max(1)).unwrap_or(u32::MAX)).max(1);
         let whole = count.map_or(0, share);
-        let running = Demand { any: true, whole, unknown: count.is_none(), nccl };
+        let running = AcceleratorsOfContainer { any: true, whole, unknown: count.is_none(), nccl };
         // The devices that the later containers have too are counted there.
-        let ordinary = Demand { whole: if together == 0 { whole } else { 0 }, ..running };
+        let ordinary = AcceleratorsOfContainer { whole: if together == 0 { whole } else { 0 }, ..running };
         Some(Self { running, ordinary })
     }
 
-    fn of_container(&self, ordinary: bool) -> Demand {
+    fn of_container(&self, ordinary: bool) -> AcceleratorsOfContainer {
         if ordinary { self.ordinary } else { self.running }
     }
 }
 
-fn both(one: Demand, other: Demand) -> Demand {
-    Demand {
+fn both(one: AcceleratorsOfContainer, other: AcceleratorsOfContainer) -> AcceleratorsOfContainer {
+    AcceleratorsOfContainer {
         any: one.any || other.any,
         whole: one.whole.saturating_add(other.whole),
         unknown: one.unknown || other.unknown,

@@ -3,9 +3,9 @@
 use super::AcceleratorDemands;
 use crate::deadline::{Deadline, NEVER};
 use crate::facts::NamespaceFacts;
-use crate::multus::{self, AnnotationError, Networks};
-use crate::nodes::{ClassSet, Constraints};
-use crate::pod::is_multi_node::{Gang, multi_node};
+use crate::multus::{self, AnnotationError, RequestedNetworks};
+use crate::nodes::{ClassSet, NodeConstraintsOfPod};
+use crate::pod::is_multi_node::{MultiNodeEvidence, multi_node_evidence_of_pod};
 use crate::pod::templates_by_shape::DevShm;
 use crate::pod::{PodView, how_ranks_start};
 use crate::snapshot::Snapshot;
@@ -22,7 +22,7 @@ pub struct Subject<'a> {
     /// Known facts about the namespace.
     pub namespace_facts: Option<&'a NamespaceFacts>,
     /// Its networks annotation; an error where it cannot be read, `None` where there is none.
-    pub networks: Option<Result<Networks<'a>, AnnotationError>>,
+    pub networks: Option<Result<RequestedNetworks<'a>, AnnotationError>>,
     /// The accelerators that its containers request.
     pub demands: AcceleratorDemands,
     /// Whole accelerators that it takes of a node (count); `None` where a number is unknown.
@@ -31,7 +31,7 @@ pub struct Subject<'a> {
     pub ranks_over_ssh: bool,
     /// Whether the workload around a template is for several pods that work together, where it says so. Pods say it
     /// themselves.
-    pub gang: Option<&'a Gang>,
+    pub gang: Option<&'a MultiNodeEvidence>,
     /// Concurrent pods of the template (count), where that is known.
     pub siblings: Option<u64>,
     /// How the containers of a template come to their `/dev/shm`.
@@ -41,7 +41,7 @@ pub struct Subject<'a> {
     /// Time limit of the decision.
     pub deadline: &'a Deadline<'a>,
     /// What restricts its nodes.
-    pub constraints: Constraints<'a>,
+    pub constraints: NodeConstraintsOfPod<'a>,
     /// What is compared with every profile.
     pub(crate) read_once: ReadOnce,
 }
@@ -50,7 +50,7 @@ pub struct Subject<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct ReadOnce {
     labels: OnceCell<BTreeMap<String, String>>,
-    multi_node: OnceCell<Option<Gang>>,
+    multi_node: OnceCell<Option<MultiNodeEvidence>>,
     landing: OnceCell<ClassSet>,
 }
 
@@ -78,16 +78,16 @@ impl<'a> Subject<'a> {
             pod,
             namespace,
             namespace_facts: snapshot.namespace(namespace),
-            networks: pod.annotation(multus::NETWORKS_ANNOTATION).map(multus::parse),
+            networks: pod.annotation(multus::NETWORKS_ANNOTATION).map(multus::parse_within_limit),
             accelerators: demands.whole_accelerators_taken_from_node(),
             demands,
-            ranks_over_ssh: how_ranks_start::over_ssh(pod),
+            ranks_over_ssh: how_ranks_start::are_ranks_started_over_ssh(pod),
             gang: None,
             siblings: None,
             dev_shm: DevShm::AsWritten,
             snapshot,
             deadline: &NEVER,
-            constraints: Constraints::of(pod),
+            constraints: NodeConstraintsOfPod::of(pod),
             read_once: ReadOnce::default(),
         }
     }
@@ -103,8 +103,8 @@ impl<'a> Subject<'a> {
 
     /// Whether it is one of several pods that work together, where it or its workload says so.
     #[must_use]
-    pub fn gang_of_pod_or_workload(&self) -> Option<&Gang> {
-        self.read_once.multi_node.get_or_init(|| multi_node(self.pod)).as_ref().or(self.gang)
+    pub fn gang_of_pod_or_workload(&self) -> Option<&MultiNodeEvidence> {
+        self.read_once.multi_node.get_or_init(|| multi_node_evidence_of_pod(self.pod)).as_ref().or(self.gang)
     }
 
     /// The kinds of nodes that it can run on, of all nodes.
@@ -116,7 +116,7 @@ impl<'a> Subject<'a> {
 
     /// Its networks, where it has an annotation that can be read.
     #[must_use]
-    pub fn readable_networks(&self) -> Option<&Networks<'a>> {
+    pub fn readable_networks(&self) -> Option<&RequestedNetworks<'a>> {
         self.networks.as_ref().and_then(|networks| networks.as_ref().ok())
     }
 }

@@ -83,7 +83,7 @@ impl Claimed<'_> {
 
 pub(super) fn fabric_of_claimed_nics(group: &Group<'_>) -> Outcome {
     let Some((driver, count)) = group.claims.iter().max_by_key(|(_, count)| count.units) else {
-        return super::nodes_without_nics::withheld_without_fabric_objects();
+        return super::nodes_without_nic_resource_or_claim::withheld_without_fabric_objects();
     };
     let devices = group.nodes.iter().filter_map(|node| node.claimable.get(driver)).collect();
     let claimed = Claimed { driver, count, devices };

@@ -52,7 +52,7 @@ impl Supply {
             if !nodes.iter().copied().any(selected) {
                 continue;
             }
-            supply.rdma.push((policy.rdma(), object.clone()));
+            supply.rdma.push((policy.do_vfs_have_rdma(), object.clone()));
             supply.links.extend(policy.link.map(|link| (link, object.clone())));
             supply.shared = Some(false);
             supply.per_nic = policy.num_vfs.map(|vfs| (vfs, object.clone()));

@@ -3,7 +3,7 @@
 use super::node_as_shown::Node;
 use super::profile_draft::Draft;
 use crate::profile::FabricProfile;
-use crate::text::count;
+use crate::text::count_with_noun;
 
 /// Nodes without a profile, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Unknown {
     pub fn subject(&self) -> String {
         match self.nodes.len() {
             0 => "a pool without nodes".to_owned(),
-            nodes => count(nodes, "node"),
+            nodes => count_with_noun(nodes, "node"),
         }
     }
 }

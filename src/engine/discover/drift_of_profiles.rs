@@ -74,7 +74,7 @@ pub fn drift(
     let Comparison { drifts, not_compared, compared } = &mut comparison;
     let mut covered: BTreeSet<&str> = BTreeSet::new();
     let resolved: Result<Vec<Profile>, _> =
-        existing.iter().map(|profile| Profile::resolve(profile, bases)).collect();
+        existing.iter().map(|profile| Profile::checked_with_base(profile, bases)).collect();
     let resolved = resolved.map_err(|error| error.to_string())?;
     let places = Places::index_by_node(found);
     let selected =
@@ -88,7 +88,7 @@ pub fn drift(
             skip("its field inject is \"networks\", so it describes no fabric");
             continue;
         }
-        if !profile.has_nodes() {
+        if !profile.has_node_requirements() {
             skip("it has no node selector and no instance types");
             continue;
         }
@@ -192,7 +192,7 @@ pub(super) fn profiles_selecting_nodes_of_drafts(
     drafts: &[Draft],
     bases: &[FabricProfile],
 ) -> Vec<Vec<String>> {
-    let usable = found.profiles.iter().filter_map(|profile| Profile::resolve(profile, bases).ok());
+    let usable = found.profiles.iter().filter_map(|profile| Profile::checked_with_base(profile, bases).ok());
     let usable: Vec<Profile> = usable.filter(|profile| profile.inject != Inject::Networks).collect();
     let mut of_nodes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let selected =
@@ -271,7 +271,7 @@ fn push_drifts_of_profile(
 ) -> Result<(), String> {
     let text = draft.json().to_string();
     let discovered = FabricProfile::read(&text).map_err(|error| error.to_string())?;
-    let discovered = Profile::resolve(&discovered, bases).map_err(|error| error.to_string())?;
+    let discovered = Profile::checked_with_base(&discovered, bases).map_err(|error| error.to_string())?;
     let origins = draft.origins();
     let shown = |text: String| if text.is_empty() { "none".to_owned() } else { text };
     for ((field, pointer, ours), (_, _, theirs)) in

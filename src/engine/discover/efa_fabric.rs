@@ -6,7 +6,7 @@ use crate::profile::schema::Transport;
 
 pub(super) fn fabric_of_efa_nodes(group: &Group<'_>, accelerators: u64) -> Outcome {
     let Some(count) = group.resources.get(EFA) else {
-        return super::nodes_without_nics::withheld_without_fabric_objects();
+        return super::nodes_without_nic_resource_or_claim::withheld_without_fabric_objects();
     };
     let from = format!("capacity of {}: {} {EFA}, {accelerators} accelerators", count.nodes(), count.units);
     let devices =

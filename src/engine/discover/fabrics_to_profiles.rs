@@ -12,7 +12,7 @@ use super::{
     counts_over_nodes, devices_behind_resource, drift_of_profiles, groups_of_nodes,
     instance_types_without_profile, profile_draft, profile_name, which_fabric,
 };
-use crate::pod::Accelerators;
+use crate::pod::AcceleratorNames;
 use crate::profile::FabricProfile;
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
     }
     let together = together.profiles;
     let mut drafts: Vec<Draft> = Vec::new();
-    let known = Accelerators::default();
+    let known = AcceleratorNames::default();
     let bare: Vec<&Node> = sources.nodes.values().filter(|node| !node.has_accelerators(&known)).collect();
     let mut names = profile_name::Names::default();
     let insides = together.iter().map(|one| {
@@ -67,7 +67,7 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
     }
     drafts.sort_by(|a, b| a.name.cmp(&b.name));
     let pools = &sources.node_pools;
-    unknown.extend(instance_types_without_profile::questions_on_uncovered_instance_types(
+    unknown.extend(instance_types_without_profile::ask_about_base_types_without_profile(
         pools,
         &sources.nodes,
         &mut drafts,

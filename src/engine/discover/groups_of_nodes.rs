@@ -7,7 +7,7 @@ use super::devices_behind_resource::{
 use super::node_as_shown::{GKE_ACCELERATOR, Node, PRODUCT, Provider};
 use super::objects_of_cluster::Sources;
 use super::signs_of_nics::{GKE_NETWORKS, is_gke_address};
-use crate::pod::Accelerators;
+use crate::pod::AcceleratorNames;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Resource of the EFA device plugin.
@@ -54,7 +54,7 @@ pub(super) struct Group<'a> {
 }
 
 /// Whether a resource is that of RDMA NICs. A resource that all objects describe as one without RDMA is not.
-fn is_fabric(resource: &str, nodes: &[&Node], sources: &Sources, accelerators: &Accelerators) -> bool {
+fn is_fabric(resource: &str, nodes: &[&Node], sources: &Sources, accelerators: &AcceleratorNames) -> bool {
     if accelerators.contains(resource) {
         return false;
     }
@@ -109,7 +109,7 @@ type Signature = BTreeSet<String>;
 
 /// The groups of all nodes with accelerators.
 pub(super) fn group_nodes_that_look_alike(sources: &Sources) -> Vec<Group<'_>> {
-    let known = Accelerators::default();
+    let known = AcceleratorNames::default();
     let mut shapes: BTreeMap<(Provider, Shape<'_>), Vec<&Node>> = BTreeMap::new();
     for node in sources.nodes.values().filter(|node| node.has_accelerators(&known)) {
         shapes.entry((node.provider(), shape_of_node(node))).or_default().push(node);
@@ -130,7 +130,7 @@ fn describe_group<'a>(
     nodes: Vec<&'a Node>,
     provider: Provider,
     fabric: &BTreeSet<&str>,
-    known: &Accelerators,
+    known: &AcceleratorNames,
 ) -> Group<'a> {
     let named = nodes.iter().filter_map(|node| Some(node.accelerators(known)?.0));
     let names: BTreeSet<String> = named.collect();

@@ -1,7 +1,7 @@
 //! A node as its labels, its resources and its slices show it. Allocatable is a value of one moment: it is 0 after the
 //! restart of a kubelet, and may stay 0 (Mellanox/k8s-rdma-shared-dev-plugin#48), while capacity still has the devices.
 
-use crate::pod::{Accelerators, Quantity};
+use crate::pod::{AcceleratorNames, Quantity};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -161,7 +161,7 @@ impl Node {
     }
 
     /// Whole accelerators (count) with the resource or driver that provides them.
-    pub(super) fn accelerators(&self, known: &Accelerators) -> Option<(String, u64)> {
+    pub(super) fn accelerators(&self, known: &AcceleratorNames) -> Option<(String, u64)> {
         // Neuron has its own collectives, and NCCL's settings mean nothing to it.
         let other =
             |name: &str| name.contains("mig-") || name.ends_with(".shared") || name.contains("neuron");
@@ -189,7 +189,7 @@ impl Node {
     }
 
     /// Whether it is a machine with accelerators, also while its device plugin is away.
-    pub(super) fn has_accelerators(&self, known: &Accelerators) -> bool {
+    pub(super) fn has_accelerators(&self, known: &AcceleratorNames) -> bool {
         self.accelerators(known).is_some()
             || self.sign_of_mig().is_some()
             || self.label(PRODUCT).is_some()
@@ -203,5 +203,5 @@ fn amount(value: &Value) -> u64 {
         Value::Number(number) => number.to_string(),
         _ => return 0,
     };
-    Quantity::parse(&text).ok().and_then(|q| u64::try_from(q.units()).ok()).unwrap_or(0)
+    Quantity::parse(&text).ok().and_then(|q| u64::try_from(q.units_rounded_up()).ok()).unwrap_or(0)
 }

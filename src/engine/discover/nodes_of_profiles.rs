@@ -44,7 +44,7 @@ pub(super) fn nodes_that_profiles_select<'a>(nodes: &'a [Node], profiles: &[&Pro
     let keys: BTreeSet<&str> = conditions.iter().flatten().map(|(key, _)| *key).collect();
     let by_label = NodesByLabel::new(&all, &keys);
     let of = |(profile, conditions): (&&Profile, &Vec<Condition<'_>>)| -> Vec<&'a Node> {
-        if !profile.has_nodes() {
+        if !profile.has_node_requirements() {
             return Vec::new();
         }
         let rarest =

@@ -6,7 +6,7 @@ use super::gke_network_objects::{GkeNetwork, GkeParameters};
 use super::karpenter_node_pool::NodePool;
 use super::node_as_shown::Node;
 use super::objects_by_resource::ByResource;
-use crate::facts::{self, Fact, Kind, NicPolicy, NodePolicy, NodeState, ResourceFact};
+use crate::facts::{self, Fact, FactKind, NicPolicy, ResourceFact, SriovNodePolicy, SriovNodeState};
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::multus::{LinkLayer, NetworkFact, ResourceName};
 use crate::profile::FabricProfile;
@@ -27,7 +27,7 @@ pub const FURTHER_KINDS: &[(&str, &str, &str, &str)] = &[
     (KARPENTER, "v1", "nodepools", NODE_POOL),
 ];
 
-/// Kind of Karpenter's pools. They show which machines may come, and no fabric.
+/// FactKind of Karpenter's pools. They show which machines may come, and no fabric.
 pub(super) const NODE_POOL: &str = "NodePool";
 
 /// A network by the name that pods use.
@@ -56,18 +56,18 @@ impl Network {
 #[derive(Debug, Default)]
 pub struct Sources {
     pub(super) nodes: BTreeMap<String, Node>,
-    networks_by_kind: BTreeMap<(String, String, Kind), Network>,
-    policies_by_object: BTreeMap<String, Arc<NodePolicy>>,
+    networks_by_kind: BTreeMap<(String, String, FactKind), Network>,
+    policies_by_object: BTreeMap<String, Arc<SriovNodePolicy>>,
     pools_by_object: BTreeMap<String, Vec<ResourceFact>>,
     /// Networks in the order of their names; this and the next four are made by [`Sources::looked_up`].
     pub(super) networks: ByResource<Network>,
     /// Policies, each with its object.
-    pub(super) policies: ByResource<(String, Arc<NodePolicy>)>,
+    pub(super) policies: ByResource<(String, Arc<SriovNodePolicy>)>,
     pub(super) pools: ByResource<ResourceFact>,
     pub(super) first_twice: Twice,
     /// Networks of macvlan and IPoIB, by their place among all.
     child_networks: Vec<usize>,
-    pub(super) states: BTreeMap<String, Arc<NodeState>>,
+    pub(super) states: BTreeMap<String, Arc<SriovNodeState>>,
     pub(super) gke_networks: BTreeMap<String, GkeNetwork>,
     pub(super) gke_parameters: BTreeMap<String, GkeParameters>,
     pub(super) slices: BTreeMap<String, Value>,
@@ -87,23 +87,23 @@ impl Sources {
     #[must_use]
     pub fn is_discovery_kind(group: &str, kind: &str) -> bool {
         let further = FURTHER_KINDS.iter().any(|(g, _, _, k)| *g == group && *k == kind);
-        further || Kind::of(group, kind).is_some_and(Self::is_discovery_fact)
+        further || FactKind::of(group, kind).is_some_and(Self::is_discovery_fact)
     }
 
     /// Whether a kind of facts says something about a fabric. Claims and classes are of pods.
     #[must_use]
-    pub fn is_discovery_fact(kind: Kind) -> bool {
-        kind.makes_network().is_some()
+    pub fn is_discovery_fact(kind: FactKind) -> bool {
+        kind.itself_if_it_makes_networks().is_some()
             || matches!(
                 kind,
-                Kind::Node
-                    | Kind::FabricProfile
-                    | Kind::NodePolicy
-                    | Kind::NodeState
-                    | Kind::NicClusterPolicy
-                    | Kind::NicNodePolicy
-                    | Kind::ConfigMap
-                    | Kind::ResourceSlice
+                FactKind::Node
+                    | FactKind::FabricProfile
+                    | FactKind::NodePolicy
+                    | FactKind::NodeState
+                    | FactKind::NicClusterPolicy
+                    | FactKind::NicNodePolicy
+                    | FactKind::ConfigMap
+                    | FactKind::ResourceSlice
             )
     }
 
@@ -150,10 +150,10 @@ impl Sources {
             }
             return Ok(());
         }
-        let Some(of) = Kind::of(group, kind) else { return Ok(()) };
+        let Some(of) = FactKind::of(group, kind) else { return Ok(()) };
         self.kinds.insert(kind.to_owned());
         match of {
-            Kind::Node => {
+            FactKind::Node => {
                 if let Some(node) = Node::read(&decode(json)?) {
                     let name = node.name.clone();
                     let known = self.nodes.get_mut(&name).filter(|_| !self.complete);
@@ -169,21 +169,21 @@ impl Sources {
                 }
                 return Ok(());
             }
-            Kind::FabricProfile => {
+            FactKind::FabricProfile => {
                 let profile = FabricProfile::read(json)?;
                 let name = profile.metadata.name.clone();
                 let differs = self.keep_part_of_object(|s| &mut s.profiles, name.clone(), profile);
                 self.note_object_with_two_contents(differs, format!("{kind} {name}"), About::Nothing);
                 return Ok(());
             }
-            Kind::ResourceSlice => {
+            FactKind::ResourceSlice => {
                 let object: Value = decode(json)?;
                 self.add_resource_slice(&object);
                 return Ok(());
             }
             _ => {}
         }
-        let Some(entry) = facts::read(of, json, namespace)? else { return Ok(()) };
+        let Some(entry) = facts::read_fact_of_object(of, json, namespace)? else { return Ok(()) };
         let object = match entry.namespace.as_str() {
             "" => format!("{kind} {}", entry.name),
             namespace => format!("{kind} {namespace}/{}", entry.name),

@@ -3,7 +3,7 @@
 use super::discovered::{Discovered, Unknown};
 use super::drift_of_profiles::{Comparison, Drift, NotCompared};
 use super::profile_draft::Draft;
-use crate::text::count;
+use crate::text::count_with_noun;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -51,7 +51,12 @@ pub fn yaml(found: &Discovered) -> String {
         }
         write_comment(
             &mut out,
-            &format!("{}: {}: {}", draft.name, count(draft.nodes.len(), "node"), names(&draft.nodes)),
+            &format!(
+                "{}: {}: {}",
+                draft.name,
+                count_with_noun(draft.nodes.len(), "node"),
+                names(&draft.nodes)
+            ),
         );
         for question in &draft.questions {
             write_comment(&mut out, &format!("Question: {question}"));

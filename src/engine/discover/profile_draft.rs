@@ -7,7 +7,7 @@ use super::labels_that_separate_nodes::Label;
 use super::node_as_shown::{INSTANCE_TYPE, Node};
 use crate::profile::schema::{API_VERSION, Attachment, Inject, KIND, Per, Transport};
 use crate::profile::{FabricProfile, Memlock};
-use crate::text::count;
+use crate::text::count_with_noun;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -171,7 +171,7 @@ fn description(frame: &Frame<'_>, fabric: &Fabric) -> String {
         n => format!(", {n} rails"),
     };
     let accelerators =
-        count(usize::try_from(frame.accelerators.1.units).unwrap_or(usize::MAX), "accelerator");
+        count_with_noun(usize::try_from(frame.accelerators.1.units).unwrap_or(usize::MAX), "accelerator");
     format!("{accelerators} per node, {transport}{by}{rails}")
 }
 

@@ -133,7 +133,7 @@ fn attachment(pools: &[&Pool<'_>], link: LinkLayer) -> Result<Sourced<Attachment
             )),
         };
     }
-    Err(super::nodes_without_nics::withheld_without_fabric_objects())
+    Err(super::nodes_without_nic_resource_or_claim::withheld_without_fabric_objects())
 }
 
 /// The network of a pool as pods name it. The same network in several namespaces is a copy for each tenant, and pods use

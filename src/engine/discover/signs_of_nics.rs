@@ -5,7 +5,7 @@
 use super::devices_behind_resource::{MELLANOX, Supply};
 use super::node_as_shown::Node;
 use super::objects_of_cluster::Sources;
-use crate::pod::Accelerators;
+use crate::pod::AcceleratorNames;
 use std::collections::BTreeSet;
 
 pub(super) const NFD: &str = "feature.node.kubernetes.io/";
@@ -85,7 +85,7 @@ pub(super) fn is_resource_without_training_nics(resource: &str) -> bool {
 
 /// A resource that is not one of accelerators, and that no object describes.
 pub(super) fn unknown_resource<'a>(nodes: &[&'a Node], sources: &Sources) -> Option<&'a str> {
-    let accelerators = Accelerators::default();
+    let accelerators = AcceleratorNames::default();
     let known = |name: &str| {
         accelerators.contains(name)
             || is_resource_without_training_nics(name)

@@ -6,7 +6,8 @@ use super::node_as_shown::REPLICAS;
 use super::objects_of_cluster::Sources;
 use super::signs_of_nics::GKE_NETWORKS;
 use super::{
-    claimed_nics, device_plugin_resources, efa_fabric, gke_fabric, nodes_without_nics, objects_given_twice,
+    claimed_nics, device_plugin_resources, efa_fabric, gke_fabric, nodes_without_nic_resource_or_claim,
+    objects_given_twice,
 };
 
 /// Most accelerators per node in a profile.
@@ -84,5 +85,5 @@ pub(super) fn fabric_of_group(group: &Group<'_>, sources: &Sources) -> Outcome {
     if !group.claims.is_empty() {
         return claimed_nics::fabric_of_claimed_nics(group);
     }
-    nodes_without_nics::outcome_without_nic_resources(group, sources)
+    nodes_without_nic_resource_or_claim::outcome_without_nic_resources(group, sources)
 }

@@ -4,7 +4,7 @@ use super::check_outcome::Outcome;
 use super::facts_that_were_read::{Facts, text_at_pointer};
 use crate::certificates::days_since_epoch;
 use crate::kubernetes_version::{OLDEST, Version};
-use crate::text::count;
+use crate::text::count_with_noun;
 use std::collections::BTreeMap;
 
 /// Difference of clocks that is not a slow answer (s).
@@ -95,7 +95,7 @@ pub(super) fn check_calls_of_webhooks_succeed(facts: &Facts) -> Result<Outcome, 
     }
     let problems: Vec<String> = failed
         .into_iter()
-        .map(|(what, times)| format!("{what}: {}", count(times as usize, "request")))
+        .map(|(what, times)| format!("{what}: {}", count_with_noun(times as usize, "request")))
         .collect();
     if problems.is_empty() {
         return Ok(Outcome::success_with("none"));

@@ -5,7 +5,7 @@ use super::check_outcome::Outcome;
 use super::facts_that_were_read::{Facts, text_at_pointer};
 use super::names_of_our_objects::NAME;
 use super::webhook_configurations::our_webhooks;
-use crate::text::count;
+use crate::text::count_with_noun;
 
 const DAY: i64 = 86_400;
 
@@ -66,7 +66,7 @@ pub(super) fn check_ca_bundles_trust_server(facts: &Facts) -> Result<Outcome, Ou
         return Ok(Outcome::success_with(format!(
             "{} of {} answered",
             reached,
-            count(facts.replicas.len(), "replica")
+            count_with_noun(facts.replicas.len(), "replica")
         )));
     }
     let why = match facts.replicas.first() {
@@ -110,7 +110,11 @@ pub(super) fn check_certificates_are_renewed(facts: &Facts) -> Result<Outcome, O
     }
     let Some(first) = first else { return Err(Outcome::skipped("no certificate is known")) };
     if problems.is_empty() {
-        let shown = if first >= 2 * DAY { count(days(first), "day") } else { format!("{} h", first / 3600) };
+        let shown = if first >= 2 * DAY {
+            count_with_noun(days(first), "day")
+        } else {
+            format!("{} h", first / 3600)
+        };
         return Ok(Outcome::success_with(format!("the first one expires in {shown}")));
     }
     Ok(Outcome::warning_if_any(

@@ -4,7 +4,7 @@ use super::check_outcome::Outcome;
 use super::facts_that_were_read::{Facts, list_at_pointer, text_at_pointer};
 use super::what_is_read::{LIMIT_RANGES, NAMESPACES, RESOURCE_QUOTAS, Source};
 use crate::pod::Quantity;
-use crate::profile::{Profile, fixed_units};
+use crate::profile::{Profile, units_of_other_resource};
 use crate::resolve::namespaces_that_use;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -12,20 +12,20 @@ use std::collections::BTreeMap;
 /// Units of each resource that a container with all accelerators of a node gets.
 fn units_that_profile_adds(profile: &Profile) -> BTreeMap<&str, i64> {
     let accelerators = profile.accelerators_per_node;
-    let rails = profile.rails_for(accelerators);
+    let rails = profile.rails_for_accelerators(accelerators);
     let mut units: BTreeMap<&str, i64> = BTreeMap::new();
     for resource in rails.iter().filter_map(|rail| rail.resource.as_deref()) {
         *units.entry(resource).or_default() += 1;
     }
     let count = u32::try_from(rails.len()).unwrap_or(u32::MAX);
     for resource in &profile.resources {
-        *units.entry(&resource.name).or_default() += fixed_units(resource, accelerators, count);
+        *units.entry(&resource.name).or_default() += units_of_other_resource(resource, accelerators, count);
     }
     units
 }
 
 fn quantity(object: &Value, field: &str, key: &str) -> Option<i64> {
-    exact(object, field, key).map(Quantity::units)
+    exact(object, field, key).map(Quantity::units_rounded_up)
 }
 
 fn exact(object: &Value, field: &str, key: &str) -> Option<Quantity> {

@@ -4,7 +4,7 @@ use super::check_outcome::Outcome;
 use super::facts_that_were_read::{Facts, list_at_pointer, text_at_pointer};
 use super::what_is_read::{DAEMON_SETS, NETWORKS, NODES};
 use crate::resolve::{MissingNetworkOrResource, missing_for_every_namespace};
-use crate::text::count;
+use crate::text::count_with_noun;
 use serde_json::Value;
 
 fn number(value: &Value, pointer: &str) -> u64 {
@@ -117,6 +117,6 @@ pub(super) fn check_any_node_has_accelerators(facts: &Facts) -> Result<Outcome, 
             "no node has an accelerator now: the webhook changes only pods that request one",
             "Install the device plugin of the accelerators, or ignore this if the node pools are at zero.",
         ),
-        total => Outcome::success_with(count(total, "node")),
+        total => Outcome::success_with(count_with_noun(total, "node")),
     })
 }

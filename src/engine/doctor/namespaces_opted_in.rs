@@ -3,18 +3,18 @@
 use super::check_outcome::Outcome;
 use super::facts_that_were_read::{Facts, text_at_pointer};
 use super::what_is_read::NAMESPACES;
-use crate::facts::{MODE_LABEL, Mode, PROFILE_ANNOTATION, PodSecurity};
+use crate::facts::{EnforcementMode, MODE_LABEL, PROFILE_ANNOTATION, PodSecurity};
 use crate::profile::Memlock;
 use crate::resolve::namespaces_that_use;
-use crate::rules::{Event, ObjectContext, check_object};
-use crate::text::{count, name_meant_by_misspelt};
+use crate::rules::{ObjectContext, ObjectEvent, run_rules_on_object};
+use crate::text::{count_with_noun, name_meant_by_misspelt};
 use serde_json::Value;
 
 pub(super) fn check_any_namespace_opted_in(facts: &Facts) -> Result<Outcome, Outcome> {
     facts.skip_if_unread(&NAMESPACES)?;
     let all = facts.snapshot.namespaces();
     let of = |mode| all.values().filter(|found| found.mode() == Some(mode)).count();
-    let (enforce, audit) = (of(Mode::Enforce), of(Mode::Audit));
+    let (enforce, audit) = (of(EnforcementMode::Enforce), of(EnforcementMode::Audit));
     Ok(if enforce + audit == 0 {
         Outcome::warning(
             "no namespace opted in: the API server does not call the webhook for any pod",
@@ -23,7 +23,7 @@ pub(super) fn check_any_namespace_opted_in(facts: &Facts) -> Result<Outcome, Out
     } else {
         Outcome::success_with(format!(
             "{} in mode enforce, {audit} in mode audit",
-            count(enforce, "namespace")
+            count_with_noun(enforce, "namespace")
         ))
     })
 }
@@ -62,8 +62,8 @@ pub(super) fn check_namespace_labels_have_effect(facts: &Facts) -> Result<Outcom
         if !json.contains("fabric-admission") {
             continue;
         }
-        let context = ObjectContext::new(("", "Namespace"), &json, Event::Given, &facts.snapshot);
-        for finding in check_object(&context) {
+        let context = ObjectContext::new(("", "Namespace"), &json, ObjectEvent::Given, &facts.snapshot);
+        for finding in run_rules_on_object(&context) {
             problems.push(format!(
                 "namespace {}: {}",
                 text_at_pointer(namespace, "/metadata/name"),

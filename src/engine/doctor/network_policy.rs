@@ -55,7 +55,9 @@ fn admits_port(rule: &Value, port: &Value) -> bool {
 
 /// Whether an ipBlock holds an address (networkpolicy.v1 `IPBlock`: `except` are networks within `cidr`).
 fn does_block_hold_address(block: &Value, address: IpAddr) -> bool {
-    let within = |cidr: &str| Subnet::parse(cidr).is_some_and(|(_, subnet)| subnet.contains(address));
+    let within = |cidr: &str| {
+        Subnet::parse_address_and_subnet(cidr).is_some_and(|(_, subnet)| subnet.contains(address))
+    };
     within(text_at_pointer(block, "/cidr"))
         && !list_at_pointer(block, "/except").iter().filter_map(Value::as_str).any(within)
 }

@@ -18,9 +18,9 @@ const NAMED: usize = 3;
 pub(super) fn count_accelerator_nodes_without_profile(facts: &Facts) -> Nodes {
     let (view, snapshot) = (facts.snapshot.all_nodes(), &facts.snapshot);
     let accelerators = &snapshot.settings().accelerators;
-    let mut bare = view.classes().none();
+    let mut bare = view.classes().empty_set();
     let (mut total, mut without) = (0, 0);
-    for (number, class, nodes) in view.members(view.classes().all()) {
+    for (number, class, nodes) in view.classes_with_node_counts(view.classes().all()) {
         if !class.resources.iter().any(|name| accelerators.contains(name)) {
             continue;
         }
@@ -30,6 +30,6 @@ pub(super) fn count_accelerator_nodes_without_profile(facts: &Facts) -> Nodes {
             bare.insert(number);
         }
     }
-    let names = view.names(&bare, NAMED).into_iter().map(str::to_owned).collect();
+    let names = view.first_node_names_of_classes(&bare, NAMED).into_iter().map(str::to_owned).collect();
     Nodes { total, without, names }
 }

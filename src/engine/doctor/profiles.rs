@@ -6,7 +6,7 @@ use super::nodes_with_accelerators;
 use super::what_is_read::{CONFIG_MAPS, NODES, PROFILES};
 use crate::profile::{FabricProfileStatus, Problem};
 use crate::resolve::profile_status::{ProfileUse, Statuses};
-use crate::text::count;
+use crate::text::count_with_noun;
 
 /// The status of every profile object, by name.
 fn compute_statuses(facts: &Facts) -> Result<Vec<(String, FabricProfileStatus, ProfileUse)>, Outcome> {
@@ -36,7 +36,7 @@ pub(super) fn check_any_profile_exists(facts: &Facts) -> Result<Outcome, Outcome
             "no FabricProfile exists: the webhook changes no pod, and each pod with accelerators gets one warning (FAB803)",
             "Write a FabricProfile (docs/profiles.md), try it with fabric-admission review, and apply it.",
         ),
-        some => Outcome::success_with(count(some, "profile")),
+        some => Outcome::success_with(count_with_noun(some, "profile")),
     })
 }
 
@@ -88,7 +88,7 @@ pub(super) fn check_profiles_select_all_accelerators(facts: &Facts) -> Result<Ou
             format!(
                 "no profile selects {} of {} with accelerators ({}): pods on these nodes get no RDMA network",
                 some,
-                count(nodes.total, "node"),
+                count_with_noun(nodes.total, "node"),
                 nodes.names.join(", ")
             ),
             "Add a FabricProfile whose spec.nodeSelector selects these nodes, or ignore this if they have no fabric.",

@@ -3,7 +3,7 @@
 use super::check_declaration::Section;
 use super::check_outcome::Kind;
 use super::doctor_report::{Entry, Report};
-use crate::text::count;
+use crate::text::count_with_noun;
 use anstyle::{AnsiColor, Style};
 use std::io::{self, Write};
 
@@ -39,9 +39,9 @@ pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     writeln!(
         out,
         "{}: {}, {}, {skipped} skipped",
-        count(report.checks().count(), "check"),
-        count(errors, "error"),
-        count(warnings, "warning")
+        count_with_noun(report.checks().count(), "check"),
+        count_with_noun(errors, "error"),
+        count_with_noun(warnings, "warning")
     )?;
     let tries = report.categories.iter().any(|category| category.name == Section::Calls.title());
     if tries && !report.proved {

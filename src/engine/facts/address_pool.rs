@@ -1,6 +1,6 @@
 //! IPPool and CIDRPool of nv-ipam: addresses that networks hand out by name (Mellanox/nvidia-k8s-ipam api/v1alpha1).
 
-use super::object_shape::{Meta, Object, text};
+use super::object_shape::{Meta, Object, non_empty};
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::multus::subnet::Subnet;
 use serde::Deserialize;
@@ -37,15 +37,18 @@ struct Spec {
 }
 
 pub(super) fn read(json: &str, cidr: bool) -> Result<(Meta, AddressPool), DecodeError> {
-    let (meta, spec) = decode::<Object<Spec>>(json)?.split();
+    let (meta, spec) = decode::<Object<Spec>>(json)?.into_meta_and_spec();
     let spec = spec.unwrap_or_default();
     let all = if cidr { spec.cidr } else { spec.subnet };
     let routes = spec.routes.is_some_and(|r| !r.is_empty());
     let pool = AddressPool {
         cidr,
-        subnets: text(all).and_then(|t| Some(Subnet::parse(&t)?.1)).into_iter().collect(),
+        subnets: non_empty(all)
+            .and_then(|t| Some(Subnet::parse_address_and_subnet(&t)?.1))
+            .into_iter()
+            .collect(),
         per_node: spec.per_node_block_size.filter(|_| !cidr).and_then(|n| u64::try_from(n).ok()),
-        routed: routes || if cidr { spec.gateway_index.is_some() } else { text(spec.gateway).is_some() },
+        routed: routes || if cidr { spec.gateway_index.is_some() } else { non_empty(spec.gateway).is_some() },
     };
     Ok((meta, pool))
 }

@@ -1,14 +1,14 @@
 //! Combines facts: first one object at a time, then the conclusions.
 
-use super::extended_resource::{ResourceFact, Server};
-use super::facts_from_all_nodes::{Port, Site};
-use super::facts_of_cluster::{Index, NicSet, Origin};
-use super::facts_of_namespace::{ByNamespace, Namespaced};
-use super::network_of_one_object::Rendered;
-use super::policies_that_may_meet::PoliciesThatMayMeet;
+use super::extended_resource::{ResourceFact, ResourceProvider};
+use super::facts_by_namespace_and_name::{ByNamespace, NamespacedFacts};
+use super::facts_from_all_nodes::{InterfaceOnAllNodes, ResourceOnAllNodes};
+use super::facts_of_cluster::{ClusterFacts, NodesWithSameNics, RenderedFrom};
+use super::network_of_one_object::NetworkFromObject;
+use super::sriov_policies_to_compare::SriovPoliciesToCompare;
 use super::{
-    AddressPool, DeviceClaim, DeviceClass, Kind, NicPolicy, NodePolicy, NodeState, OperatorConfig,
-    PoolConfig, Slice, Texts, TrainingRuntime, device_class,
+    AddressPool, ConfigMapTexts, DeviceClaim, DeviceClass, DevicesInResourceSlice, FactKind, NicPolicy,
+    SriovNodePolicy, SriovNodeState, SriovOperatorConfig, SriovPoolConfig, TrainingRuntime, device_class,
 };
 use crate::multus::ResourceName;
 use std::collections::{BTreeMap, HashMap};
@@ -19,9 +19,9 @@ fn insert_by_namespace<T>(map: &mut ByNamespace<T>, namespace: &Arc<str>, name: 
 }
 
 /// Adds a resource under a key, merged with the facts already there.
-fn merge(map: &mut HashMap<String, ResourceFact>, key: &str, fact: ResourceFact) {
+fn insert_or_merge_resource(map: &mut HashMap<String, ResourceFact>, key: &str, fact: ResourceFact) {
     match map.get_mut(key) {
-        Some(known) => known.merge(&fact),
+        Some(known) => known.keep_only_agreed_facts(&fact),
         None => {
             map.insert(key.to_owned(), fact);
         }
@@ -30,57 +30,63 @@ fn merge(map: &mut HashMap<String, ResourceFact>, key: &str, fact: ResourceFact)
 
 /// The facts of all network and device objects.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Combined {
+pub(crate) struct FactsOfAllObjects {
     /// Facts about the whole cluster.
-    pub(crate) index: Index,
+    pub(crate) index: ClusterFacts,
     /// Facts of single namespaces.
-    pub(crate) namespaced: Namespaced,
+    pub(crate) namespaced: NamespacedFacts,
 }
 
 /// Of two entries under one name the last counts: the caller knows the order.
-impl Combined {
-    pub(crate) fn add_network(&mut self, network: &Arc<Rendered>) {
+impl FactsOfAllObjects {
+    pub(crate) fn add_network(&mut self, network: &Arc<NetworkFromObject>) {
         let (namespace, name) = (network.namespace.as_str().into(), network.name.as_str().into());
         insert_by_namespace(&mut self.namespaced.networks, &namespace, &name, Arc::clone(network));
     }
 
     /// Records which object a definition is rendered from.
-    pub(crate) fn add_origin(&mut self, kind: Kind, namespace: &str, name: &str, network: &Rendered) {
+    pub(crate) fn add_object_network_is_rendered_from(
+        &mut self,
+        kind: FactKind,
+        namespace: &str,
+        name: &str,
+        network: &NetworkFromObject,
+    ) {
         let target = (network.namespace.clone(), network.name.clone());
-        let origin = Origin { kind, namespace: namespace.to_owned(), name: name.to_owned() };
+        let origin = RenderedFrom { kind, namespace: namespace.to_owned(), name: name.to_owned() };
         self.index.origins.entry(target).or_default().push(origin);
     }
 
-    pub(crate) fn add_pool_config(&mut self, namespace: &str, name: &str, pool: &Arc<PoolConfig>) {
+    pub(crate) fn add_pool_config(&mut self, namespace: &str, name: &str, pool: &Arc<SriovPoolConfig>) {
         self.index.pool_configs.insert((namespace.to_owned(), name.to_owned()), Arc::clone(pool));
     }
 
-    pub(crate) fn add_operator_config(&mut self, namespace: &str, config: &Arc<OperatorConfig>) {
+    pub(crate) fn add_operator_config(&mut self, namespace: &str, config: &Arc<SriovOperatorConfig>) {
         self.index.operator_configs.insert(namespace.to_owned(), Arc::clone(config));
     }
 
-    pub(crate) fn add_node_policy(&mut self, namespace: &str, name: &str, policy: &Arc<NodePolicy>) {
+    pub(crate) fn add_node_policy(&mut self, namespace: &str, name: &str, policy: &Arc<SriovNodePolicy>) {
         self.index.node_policies.insert((namespace.to_owned(), name.to_owned()), Arc::clone(policy));
     }
 
-    pub(crate) fn add_node_state(&mut self, node: &str, state: &Arc<NodeState>) {
+    pub(crate) fn add_node_state(&mut self, node: &str, state: &Arc<SriovNodeState>) {
         self.index.node_states.insert(node.to_owned(), Arc::clone(state));
     }
 
-    pub(crate) fn add_nic_policy(&mut self, policy: &NicPolicy) {
+    pub(crate) fn add_resources_and_driver_of_nic_policy(&mut self, policy: &NicPolicy) {
         self.index.ofed_everywhere |= policy.ofed_everywhere;
-        self.add_pools(&policy.pools);
+        self.add_resources_of_device_plugins(&policy.pools);
     }
 
-    pub(crate) fn add_pools(&mut self, pools: &[ResourceFact]) {
+    pub(crate) fn add_resources_of_device_plugins(&mut self, pools: &[ResourceFact]) {
         for pool in pools {
             if let ResourceName::Full(name) = &pool.name {
-                merge(&mut self.index.resources, name, pool.clone());
+                insert_or_merge_resource(&mut self.index.resources, name, pool.clone());
             }
         }
     }
 
-    pub(crate) fn add_address_pool(&mut self, name: &str, pool: &Arc<AddressPool>) {
+    pub(crate) fn add_address_pool_or_mark_conflict(&mut self, name: &str, pool: &Arc<AddressPool>) {
         let pools = self.index.address_pools.entry(pool.cidr).or_default();
         let known = pools.entry(name.to_owned()).or_insert_with(|| Some(Arc::clone(pool)));
         if known.as_ref() != Some(pool) {
@@ -88,7 +94,12 @@ impl Combined {
         }
     }
 
-    pub(crate) fn add_texts(&mut self, namespace: &Arc<str>, name: &Arc<str>, texts: &Arc<Texts>) {
+    pub(crate) fn add_config_map_texts(
+        &mut self,
+        namespace: &Arc<str>,
+        name: &Arc<str>,
+        texts: &Arc<ConfigMapTexts>,
+    ) {
         insert_by_namespace(&mut self.namespaced.texts, namespace, name, Arc::clone(texts));
     }
 
@@ -101,12 +112,12 @@ impl Combined {
         insert_by_namespace(&mut self.namespaced.training_runtimes, namespace, name, Arc::clone(runtime));
     }
 
-    pub(crate) fn add_device_class(&mut self, name: &str, class: &Arc<DeviceClass>) {
-        let implicit = format!("{}/{name}", device_class::IMPLICIT_DOMAIN);
+    pub(crate) fn add_device_class_and_its_resources(&mut self, name: &str, class: &Arc<DeviceClass>) {
+        let implicit = format!("{}/{name}", device_class::IMPLICIT_RESOURCE_DOMAIN);
         for resource in class.extended_resource.iter().chain([&implicit]) {
             let fact = ResourceFact {
                 name: ResourceName::Full(resource.clone()),
-                server: Server::DeviceClass,
+                server: ResourceProvider::DeviceClass,
                 link: None,
                 rdma: None,
                 shared: None,
@@ -115,34 +126,41 @@ impl Combined {
                 vendor: None,
                 origins: vec![format!("DeviceClass {name}").into()],
             };
-            merge(&mut self.index.resources, resource, fact);
+            insert_or_merge_resource(&mut self.index.resources, resource, fact);
             self.index.classes_behind.insert(resource.clone(), name.to_owned());
         }
-        self.namespaced.claimed_networks.note_class(name, class);
+        self.namespaced.claimed_networks.note_driver_of_class(name, class);
         self.index.device_classes.insert(name.to_owned(), Arc::clone(class));
     }
 
-    pub(crate) fn add_claim(&mut self, namespace: &Arc<str>, name: &Arc<str>, claim: &Arc<DeviceClaim>) {
-        self.namespaced.claimed_networks.note_claim(namespace, claim);
-        insert_by_namespace(&mut self.namespaced.claims, namespace, name, Arc::clone(claim));
-    }
-
-    pub(crate) fn add_claim_template(
+    pub(crate) fn add_claim_and_networks_it_attaches(
         &mut self,
         namespace: &Arc<str>,
         name: &Arc<str>,
         claim: &Arc<DeviceClaim>,
     ) {
-        self.namespaced.claimed_networks.note_claim(namespace, claim);
+        self.namespaced.claimed_networks.note_networks_of_own_namespace(namespace, claim);
+        insert_by_namespace(&mut self.namespaced.claims, namespace, name, Arc::clone(claim));
+    }
+
+    pub(crate) fn add_claim_template_and_networks_it_attaches(
+        &mut self,
+        namespace: &Arc<str>,
+        name: &Arc<str>,
+        claim: &Arc<DeviceClaim>,
+    ) {
+        self.namespaced.claimed_networks.note_networks_of_own_namespace(namespace, claim);
         insert_by_namespace(&mut self.namespaced.claim_templates, namespace, name, Arc::clone(claim));
     }
 
-    pub(crate) fn add_slice(&mut self, slice: &Slice) {
-        self.namespaced.claimed_networks.note_driver(&slice.driver);
+    pub(crate) fn add_slice_of_newest_generation(&mut self, slice: &DevicesInResourceSlice) {
+        self.namespaced.claimed_networks.note_if_sriov_driver(&slice.driver);
         let pools = self.index.pools.entry(slice.driver.clone()).or_default();
         match pools.get_mut(&slice.pool) {
             Some((generation, _)) if *generation > slice.generation => {}
-            Some((generation, pool)) if *generation == slice.generation => pool.add(&slice.devices),
+            Some((generation, pool)) if *generation == slice.generation => {
+                pool.add_devices_of_slice(&slice.devices)
+            }
             _ => {
                 pools.insert(slice.pool.clone(), (slice.generation, slice.devices.clone()));
             }
@@ -150,12 +168,12 @@ impl Combined {
     }
 
     /// Draws the conclusions, once all facts are added.
-    pub(crate) fn combine_facts_of_kinds(&mut self) {
-        self.index.sort_by_nics();
-        self.index.add_operator_resources();
-        self.index.sort_policies();
-        self.index.sort_by_interface();
-        let Namespaced { networks, over: by_device, .. } = &mut self.namespaced;
+    pub(crate) fn build_lookups_after_all_added(&mut self) {
+        self.index.group_nodes_with_same_nics();
+        self.index.derive_facts_from_policies_and_node_states();
+        self.index.index_policies_to_compare();
+        self.index.index_shared_pools_by_interface();
+        let NamespacedFacts { networks, over: by_device, .. } = &mut self.namespaced;
         for network in networks.values().flat_map(HashMap::values) {
             let over = match (&network.fact.resource, &network.fact.class.interface) {
                 (Some(ResourceName::Full(name)), _) => name.split_once('/').map(|(_, suffix)| suffix),
@@ -174,9 +192,9 @@ impl Combined {
     }
 }
 
-impl Index {
+impl ClusterFacts {
     /// Finds the pool of shared RDMA devices over each interface.
-    fn sort_by_interface(&mut self) {
+    fn index_shared_pools_by_interface(&mut self) {
         self.pool_over.clear();
         for (resource, fact) in self.resources.iter().filter(|(_, fact)| fact.shared == Some(true)) {
             for interface in &fact.interfaces {
@@ -189,7 +207,7 @@ impl Index {
     }
 
     /// Groups nodes with the same NICs.
-    fn sort_by_nics(&mut self) {
+    fn group_nodes_with_same_nics(&mut self) {
         let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
         for (node, state) in self.node_states.iter().filter(|(_, state)| !state.interfaces.is_empty()) {
             let alike = places.entry(state.print).or_default();
@@ -201,31 +219,31 @@ impl Index {
                 None => {
                     alike.push(self.nic_sets.len());
                     let (state, nodes) = (Arc::clone(state), vec![node.as_str().into()]);
-                    self.nic_sets.push(NicSet { state, nodes });
+                    self.nic_sets.push(NodesWithSameNics { state, nodes });
                 }
             }
         }
     }
 
-    fn sort_policies(&mut self) {
+    fn index_policies_to_compare(&mut self) {
         let all = self.node_policies.iter().map(|(name, policy)| (name.clone(), Arc::clone(policy)));
-        self.policies_that_may_meet = PoliciesThatMayMeet::new(all.collect(), &self.other_names);
+        self.policies_that_may_meet = SriovPoliciesToCompare::new(all.collect(), &self.other_names);
     }
 
-    fn add_operator_resources(&mut self) {
+    fn derive_facts_from_policies_and_node_states(&mut self) {
         for ((namespace, name), policy) in &self.node_policies {
             let fact = ResourceFact {
                 name: ResourceName::Suffix(policy.resource.clone()),
-                server: Server::SriovOperator,
+                server: ResourceProvider::SriovOperator,
                 link: policy.link,
-                rdma: Some(policy.rdma()),
+                rdma: Some(policy.do_vfs_have_rdma()),
                 shared: Some(false),
                 per_nic: policy.num_vfs,
                 interfaces: Vec::new(),
                 vendor: policy.nics.vendor.clone(),
                 origins: vec![format!("SriovNetworkNodePolicy {namespace}/{name}").into()],
             };
-            merge(&mut self.suffixes, &policy.resource, fact);
+            insert_or_merge_resource(&mut self.suffixes, &policy.resource, fact);
         }
         // The nodes' view of the policies: it shows the link layer if policies accept either, and replaces policies
         // that are not known.
@@ -233,9 +251,9 @@ impl Index {
         let node_state: Arc<str> = "SriovNetworkNodeState".into();
         for state in self.node_states.values() {
             for interface in &state.interfaces {
-                let port = Port { link: interface.link, exclusive: state.rdma_exclusive };
+                let port = InterfaceOnAllNodes { link: interface.link, exclusive: state.rdma_exclusive };
                 match self.ports.get_mut(&interface.name) {
-                    Some(known) => known.merge(port),
+                    Some(known) => known.keep_only_agreed_facts(port),
                     None => drop(self.ports.insert(interface.name.clone(), port)),
                 }
                 for other in &interface.alt_names {
@@ -247,14 +265,14 @@ impl Index {
                 }
             }
             for group in &state.groups {
-                let site = Site::of(state, group);
+                let site = ResourceOnAllNodes::from_one_node(state, group);
                 match self.sites.get_mut(&group.resource) {
-                    Some(known) => known.merge(&site),
+                    Some(known) => known.keep_only_agreed_facts(&site),
                     None => drop(self.sites.insert(group.resource.clone(), site)),
                 }
                 let fact = ResourceFact {
                     name: ResourceName::Suffix(group.resource.clone()),
-                    server: Server::SriovOperator,
+                    server: ResourceProvider::SriovOperator,
                     link: group.link,
                     rdma: Some(group.rdma),
                     shared: Some(false),
@@ -264,7 +282,7 @@ impl Index {
                     origins: vec![Arc::clone(&node_state)],
                 };
                 match made.get_mut(group.resource.as_str()) {
-                    Some(known) => known.merge(&fact),
+                    Some(known) => known.keep_only_agreed_facts(&fact),
                     None => drop(made.insert(&group.resource, fact)),
                 }
             }

@@ -1,11 +1,13 @@
 //! ConfigMaps with facts about a fabric: the configuration of a separately installed device plugin (`config.json`,
 //! with the plugin's list in it), and variables of NCCL and its companions for containers, by name or in a script.
 
-use super::device_plugin::{SRIOV_PREFIX, shared, sriov};
 use super::extended_resource::ResourceFact;
 use super::object_shape::Meta;
+use super::resources_in_device_plugin_config::{
+    STANDALONE_SRIOV_PLUGIN_PREFIX, resources_of_shared_plugin_config, resources_of_sriov_plugin_config,
+};
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
-use crate::json::null_as_absent::mapping;
+use crate::json::types_of_decoded_fields::optional_struct;
 use crate::nccl::variable_table::{may_be_in_table, may_set_known_variable};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -13,7 +15,7 @@ use std::collections::BTreeMap;
 
 #[derive(Deserialize)]
 struct ConfigMap {
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     metadata: Option<Meta>,
     /// The API accepts only texts; other values in a file do not make us refuse the object.
     #[serde(default)]
@@ -22,38 +24,41 @@ struct ConfigMap {
 
 /// The parts of a ConfigMap that are kept.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Texts {
+pub struct ConfigMapTexts {
     /// Values of the keys that are variables, and the texts that mention one.
     pub data: BTreeMap<String, String>,
 }
 
 /// The facts of a ConfigMap.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Says {
+pub(super) enum ConfigMapFact {
     /// The resources that a device plugin serves.
     Pools(Vec<ResourceFact>),
     /// Variables.
-    Texts(Texts),
+    Texts(ConfigMapTexts),
 }
 
 /// Longest text that is kept (bytes): a script, not a data set.
-const MAX_TEXT: usize = 64 * 1024;
+const MAX_TEXT_LENGTH: usize = 64 * 1024;
 
 /// `None` if it has no facts about a fabric: any program may use the same file name as the plugins.
-pub(super) fn read(json: &str) -> Result<(Meta, Option<Says>), DecodeError> {
+pub(super) fn read(json: &str) -> Result<(Meta, Option<ConfigMapFact>), DecodeError> {
     let object: ConfigMap = decode(json)?;
     let meta = object.metadata.unwrap_or_default();
     let Some(data) = object.data else { return Ok((meta, None)) };
     let config = data.get("config.json").and_then(Value::as_str).unwrap_or_default();
-    if let Ok(pools) = sriov(config, SRIOV_PREFIX).or_else(|_| shared(config)) {
-        return Ok((meta, Some(Says::Pools(pools))));
+    if let Ok(pools) = resources_of_sriov_plugin_config(config, STANDALONE_SRIOV_PLUGIN_PREFIX)
+        .or_else(|_| resources_of_shared_plugin_config(config))
+    {
+        return Ok((meta, Some(ConfigMapFact::Pools(pools))));
     }
     let texts = data.iter().filter_map(|(key, value)| Some((key, value.as_str()?)));
     let kept = texts.filter(|(key, text)| {
-        text.len() <= MAX_TEXT && (may_be_in_table(key) || text.contains('=') && may_set_known_variable(text))
+        text.len() <= MAX_TEXT_LENGTH
+            && (may_be_in_table(key) || text.contains('=') && may_set_known_variable(text))
     });
     let data: BTreeMap<_, _> = kept.map(|(key, text)| (key.clone(), text.to_owned())).collect();
-    Ok((meta, (!data.is_empty()).then_some(Says::Texts(Texts { data }))))
+    Ok((meta, (!data.is_empty()).then_some(ConfigMapFact::Texts(ConfigMapTexts { data }))))
 }
 
 #[cfg(test)]
@@ -65,7 +70,7 @@ mod tests {
         let pools = |config: &str| {
             let json = serde_json::json!({"data": {"config.json": config, "other": "x"}}).to_string();
             match read(&json).unwrap().1 {
-                Some(Says::Pools(pools)) => Some(pools),
+                Some(ConfigMapFact::Pools(pools)) => Some(pools),
                 _ => None,
             }
         };
@@ -79,9 +84,10 @@ mod tests {
     #[test]
     fn config_maps_with_variables_are_kept() {
         let json = r#"{"data":{"NCCL_DEBUG":"INFO","run.sh":"export UCX_TLS=rc","page":"a=b","other":"x"}}"#;
-        let Some(Says::Texts(texts)) = read(json).unwrap().1 else { panic!("no texts") };
+        let Some(ConfigMapFact::Texts(texts)) = read(json).unwrap().1 else { panic!("no texts") };
         assert_eq!(texts.data.keys().collect::<Vec<_>>(), ["NCCL_DEBUG", "run.sh"]);
-        let long = serde_json::json!({"data": {"run.sh": format!("NCCL_DEBUG={}", "x".repeat(MAX_TEXT))}});
+        let long =
+            serde_json::json!({"data": {"run.sh": format!("NCCL_DEBUG={}", "x".repeat(MAX_TEXT_LENGTH))}});
         assert!(read(&long.to_string()).unwrap().1.is_none());
     }
 }

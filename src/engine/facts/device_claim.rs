@@ -1,9 +1,9 @@
 //! ResourceClaim and ResourceClaimTemplate: how many devices of which classes.
 
-use super::device_class::{self, DeviceClass, SRIOV_DRIVER, Selected, Selector};
-use super::object_shape::{MAX_NAME, Meta, Object, number, text};
+use super::device_class::{self, DeviceClass, DevicesOfSelectors, SRIOV_DRIVER, Selector};
+use super::object_shape::{MAX_NAME_LENGTH, Meta, Object, count_if_not_negative, non_empty};
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
-use crate::json::null_as_absent::{Objects, mapping};
+use crate::json::types_of_decoded_fields::{Objects, optional_struct};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -14,12 +14,12 @@ pub struct DeviceClaim {
     /// Requests in order.
     pub requests: Vec<DeviceRequest>,
     /// How functions of dra-driver-sriov are to be allocated.
-    pub functions: Vec<FunctionConfig>,
+    pub functions: Vec<VfConfigOfClaim>,
 }
 
 /// Parameters for dra-driver-sriov (k8snetworkplumbingwg/dra-driver-sriov pkg/api, `VfConfig`).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FunctionConfig {
+pub struct VfConfigOfClaim {
     /// NetworkAttachmentDefinition that the driver itself attaches.
     pub network: Option<String>,
     /// Its namespace; the pod's own if absent.
@@ -37,7 +37,7 @@ pub struct FunctionConfig {
 /// with such fields applies them itself and drops those of the network (k8snetworkplumbingwg/dra-driver-sriov#127,
 /// `VFLinkConfig`); without them, its strict decoder refuses the claim (main, cd9404f).
 #[must_use]
-pub fn link_setting(parameters: &Value) -> Option<&'static str> {
+pub fn first_vlan_trust_or_spoof_setting(parameters: &Value) -> Option<&'static str> {
     let function = parameters.get("vf")?;
     let differs = |key: &str, safe: bool| {
         function.get(key).is_some_and(|value| !value.is_null() && value.as_bool() != Some(safe))
@@ -58,24 +58,24 @@ pub struct DeviceRequest {
     pub name: String,
     /// The devices that can serve it: one entry, or several of which the first available one is taken
     /// (`firstAvailable`).
-    pub options: Vec<Ask>,
+    pub options: Vec<RequestedDevices>,
 }
 
 /// Devices of one class.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ask {
+pub struct RequestedDevices {
     /// DeviceClass.
     pub class: String,
     /// Devices (count); `None` for all available (`allocationMode: All`).
     pub count: Option<u32>,
     /// What the selectors of the request itself take. A device must match them and those of the class.
-    pub selected: Selected,
+    pub selected: DevicesOfSelectors,
 }
 
-impl Ask {
+impl RequestedDevices {
     /// The driver of the devices: by the selectors of the class, by those of the request, else by the name of the class.
     #[must_use]
-    pub fn driver<'a>(&'a self, class: Option<&'a DeviceClass>) -> &'a str {
+    pub fn driver_or_class_name<'a>(&'a self, class: Option<&'a DeviceClass>) -> &'a str {
         let by_class = class.and_then(|class| class.driver.as_deref());
         by_class.or(self.selected.driver.as_deref()).unwrap_or(&self.class)
     }
@@ -83,31 +83,31 @@ impl Ask {
     /// Whether it is for whole accelerators, by the same evidence. Tenants write requests, so theirs do not overrule a class
     /// that is for accelerators.
     #[must_use]
-    pub fn is_accelerator(&self, class: Option<&DeviceClass>) -> bool {
-        if device_class::is_accelerator(&self.class, class) {
+    pub fn is_for_whole_accelerators(&self, class: Option<&DeviceClass>) -> bool {
+        if device_class::is_class_of_whole_accelerators(&self.class, class) {
             return true;
         }
         let by_class = class.is_some_and(|class| class.driver.is_some() || class.no_whole_device);
-        let Selected { driver, no_whole_device } = &self.selected;
-        !by_class && !no_whole_device && driver.as_deref().is_some_and(device_class::has_accelerators)
+        let DevicesOfSelectors { driver, no_whole_device } = &self.selected;
+        !by_class && !no_whole_device && driver.as_deref().is_some_and(device_class::is_accelerator_driver)
     }
 
     /// Whether it is for functions of dra-driver-sriov.
     #[must_use]
-    pub fn is_function(&self, class: Option<&DeviceClass>) -> bool {
-        self.driver(class) == SRIOV_DRIVER
+    pub fn is_for_sriov_vfs(&self, class: Option<&DeviceClass>) -> bool {
+        self.driver_or_class_name(class) == SRIOV_DRIVER
     }
 }
 
 #[derive(Default, Deserialize)]
 struct ClaimSpec {
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     devices: Option<Devices>,
 }
 
 #[derive(Default, Deserialize)]
 struct TemplateSpec {
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     spec: Option<ClaimSpec>,
 }
 
@@ -121,7 +121,7 @@ struct Devices {
 
 #[derive(Default, Deserialize)]
 struct Config {
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     opaque: Option<Opaque>,
 }
 
@@ -136,7 +136,7 @@ struct Opaque {
 }
 
 impl Opaque {
-    fn function(&self) -> Option<FunctionConfig> {
+    fn vf_config(&self) -> Option<VfConfigOfClaim> {
         let driver = self.driver.as_deref().filter(|d| *d == SRIOV_DRIVER)?;
         let parameters = self.parameters.as_ref().map(|raw| serde_json::from_str::<Value>(raw.get()));
         let broken = matches!(parameters, Some(Err(_)));
@@ -146,14 +146,15 @@ impl Opaque {
             Some(value).filter(|v| !v.is_empty() && !driver.is_empty())
         };
         // Tenants write claims, and each name is kept.
-        let name = |key: &str| field(key).filter(|name| name.len() <= MAX_NAME).map(str::to_owned);
+        let name = |key: &str| field(key).filter(|name| name.len() <= MAX_NAME_LENGTH).map(str::to_owned);
         let (network, namespace) = ("netAttachDefName", "netAttachDefNamespace");
-        let too_long = [network, namespace].iter().any(|key| field(key).is_some_and(|v| v.len() > MAX_NAME));
-        Some(FunctionConfig {
+        let too_long =
+            [network, namespace].iter().any(|key| field(key).is_some_and(|v| v.len() > MAX_NAME_LENGTH));
+        Some(VfConfigOfClaim {
             network: name(network),
             namespace: name(namespace),
             vfio: field("driver") == Some("vfio-pci"),
-            link: parameters.as_ref().and_then(link_setting),
+            link: parameters.as_ref().and_then(first_vlan_trust_or_spoof_setting),
             unreadable: broken || too_long,
         })
     }
@@ -165,7 +166,7 @@ impl Opaque {
 struct Request {
     #[serde(default)]
     name: Option<String>,
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     exactly: Option<Exact>,
     #[serde(default)]
     first_available: Option<Objects<Exact>>,
@@ -195,13 +196,19 @@ struct Exact {
 impl Exact {
     /// The API server defaults the mode to `ExactCount` and the count to 1
     /// (kubernetes/kubernetes pkg/apis/resource/v1/defaults.go).
-    fn ask(self) -> Option<Ask> {
+    fn into_requested_devices(self) -> Option<RequestedDevices> {
         let all = self.allocation_mode.as_deref() == Some("All");
-        let count = if all { None } else { number(self.count.filter(|c| *c != 0).or(Some(1))) };
+        let count =
+            if all { None } else { count_if_not_negative(self.count.filter(|c| *c != 0).or(Some(1))) };
         // No class has a longer name, so its devices are not known, but they count.
-        let class =
-            Some(text(self.device_class_name)?).filter(|name| name.len() <= MAX_NAME).unwrap_or_default();
-        Some(Ask { class, count, selected: Selected::by(self.selectors) })
+        let class = Some(non_empty(self.device_class_name)?)
+            .filter(|name| name.len() <= MAX_NAME_LENGTH)
+            .unwrap_or_default();
+        Some(RequestedDevices {
+            class,
+            count,
+            selected: DevicesOfSelectors::read_cel_selectors(self.selectors),
+        })
     }
 }
 
@@ -210,7 +217,7 @@ impl ClaimSpec {
         let Devices { requests, config } = self.devices.unwrap_or_default();
         let requests = requests.map(|r| r.0).unwrap_or_default();
         let config = config.map(|c| c.0).unwrap_or_default();
-        let functions = config.iter().filter_map(|c| c.opaque.as_ref()?.function());
+        let functions = config.iter().filter_map(|c| c.opaque.as_ref()?.vf_config());
         let request = |r: Request| {
             let old = Exact {
                 device_class_name: r.device_class_name,
@@ -220,27 +227,33 @@ impl ClaimSpec {
             };
             let first = r.first_available.map(|f| f.0).unwrap_or_default();
             let all = r.exactly.into_iter().chain([old]).chain(first);
-            DeviceRequest { name: r.name.unwrap_or_default(), options: fitting(all.filter_map(Exact::ask)) }
+            DeviceRequest {
+                name: r.name.unwrap_or_default(),
+                options: collect_without_spare_room(all.filter_map(Exact::into_requested_devices)),
+            }
         };
-        DeviceClaim { requests: fitting(requests.into_iter().map(request)), functions: fitting(functions) }
+        DeviceClaim {
+            requests: collect_without_spare_room(requests.into_iter().map(request)),
+            functions: collect_without_spare_room(functions),
+        }
     }
 }
 
 /// A vector without spare room: a cluster may have 100,000 claims of one request. A vector that grows has room for at least
 /// four, and one that is collected from a vector of larger items keeps all of its memory.
-fn fitting<T>(items: impl Iterator<Item = T>) -> Vec<T> {
+fn collect_without_spare_room<T>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut all: Vec<T> = items.collect();
     all.shrink_to_fit();
     all
 }
 
 pub(super) fn read_claim(json: &str) -> Result<(Meta, DeviceClaim), DecodeError> {
-    let (meta, spec) = decode::<Object<ClaimSpec>>(json)?.split();
+    let (meta, spec) = decode::<Object<ClaimSpec>>(json)?.into_meta_and_spec();
     Ok((meta, spec.unwrap_or_default().claim()))
 }
 
 pub(super) fn read_template(json: &str) -> Result<(Meta, DeviceClaim), DecodeError> {
-    let (meta, spec) = decode::<Object<TemplateSpec>>(json)?.split();
+    let (meta, spec) = decode::<Object<TemplateSpec>>(json)?.into_meta_and_spec();
     Ok((meta, spec.and_then(|s| s.spec).unwrap_or_default().claim()))
 }
 
@@ -274,7 +287,7 @@ mod tests {
         let found = read_claim(json).unwrap().1.functions;
         assert_eq!(
             found,
-            [FunctionConfig {
+            [VfConfigOfClaim {
                 network: Some("rail".into()),
                 namespace: None,
                 vfio: true,
@@ -318,7 +331,7 @@ mod tests {
             ("[]", None),
         ] {
             let parameters = serde_json::from_str(&format!(r#"{{"vf":{vf}}}"#)).unwrap();
-            assert_eq!(link_setting(&parameters), field, "{vf}");
+            assert_eq!(first_vlan_trust_or_spoof_setting(&parameters), field, "{vf}");
         }
     }
 

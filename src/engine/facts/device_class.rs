@@ -1,17 +1,17 @@
 //! DeviceClass: the target of a claim's request, and the extended resource that it may provide.
 
-use super::object_shape::{MAX_NAME, Meta, Object, text};
+use super::object_shape::{MAX_NAME_LENGTH, Meta, Object, non_empty};
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
-use crate::json::null_as_absent::{Objects, mapping};
+use crate::json::types_of_decoded_fields::{Objects, optional_struct};
 use serde::Deserialize;
 
 /// Domain of the resource that every class provides under its own name (kubernetes/kubernetes
 /// staging/src/k8s.io/api/resource/v1, `ResourceDeviceClassPrefix`).
-pub const IMPLICIT_DOMAIN: &str = "deviceclass.resource.kubernetes.io";
+pub const IMPLICIT_RESOURCE_DOMAIN: &str = "deviceclass.resource.kubernetes.io";
 
 /// Drivers of whole accelerators, whose classes have the driver's name: NVIDIA/k8s-dra-driver-gpu,
 /// ROCm/k8s-gpu-dra-driver, and AWS' for Neuron.
-const ACCELERATORS: [&str; 3] = ["gpu.nvidia.com", "gpu.amd.com", "neuron.aws.com"];
+const ACCELERATOR_DRIVERS: [&str; 3] = ["gpu.nvidia.com", "gpu.amd.com", "neuron.aws.com"];
 
 /// Driver of SR-IOV functions.
 pub const SRIOV_DRIVER: &str = "sriovnetwork.k8snetworkplumbingwg.io";
@@ -40,7 +40,7 @@ struct Spec {
 /// One selector of a class, or of a request of a claim.
 #[derive(Default, Deserialize)]
 pub(super) struct Selector {
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     cel: Option<Cel>,
 }
 
@@ -51,28 +51,32 @@ struct Cel {
 }
 
 pub(super) fn read(json: &str) -> Result<(Meta, DeviceClass), DecodeError> {
-    let (meta, spec) = decode::<Object<Spec>>(json)?.split();
+    let (meta, spec) = decode::<Object<Spec>>(json)?.into_meta_and_spec();
     let spec = spec.unwrap_or_default();
-    let Selected { driver, no_whole_device } = Selected::by(spec.selectors);
-    Ok((meta, DeviceClass { extended_resource: text(spec.extended_resource_name), driver, no_whole_device }))
+    let DevicesOfSelectors { driver, no_whole_device } =
+        DevicesOfSelectors::read_cel_selectors(spec.selectors);
+    Ok((
+        meta,
+        DeviceClass { extended_resource: non_empty(spec.extended_resource_name), driver, no_whole_device },
+    ))
 }
 
 /// The devices that selectors take, as far as it is read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Selected {
+pub struct DevicesOfSelectors {
     /// Driver, see [`DeviceClass::driver`].
     pub driver: Option<String>,
     /// Whether they are slices or devices of virtual machines, see [`DeviceClass::no_whole_device`].
     pub no_whole_device: bool,
 }
 
-impl Selected {
-    pub(super) fn by(selectors: Option<Objects<Selector>>) -> Self {
+impl DevicesOfSelectors {
+    pub(super) fn read_cel_selectors(selectors: Option<Objects<Selector>>) -> Self {
         let selectors = selectors.map(|s| s.0).unwrap_or_default();
         let expressions: Vec<String> =
             selectors.into_iter().filter_map(|s| s.cel.and_then(|c| c.expression)).collect();
         let driver = expressions.iter().find_map(|e| compared_driver(e).or_else(|| driver_of_attributes(e)));
-        let no_whole_device = expressions.iter().any(|e| is_of_parts(e));
+        let no_whole_device = expressions.iter().any(|e| is_about_slices_or_vfio(e));
         Self { driver: driver.map(str::to_owned), no_whole_device }
     }
 }
@@ -81,7 +85,7 @@ impl Selected {
 /// orders. Of several, a driver of accelerators counts: the class may give its devices.
 fn compared_driver(expression: &str) -> Option<&str> {
     let compared = || expression.match_indices(DRIVER).filter_map(|(at, _)| compared_at(expression, at));
-    compared().find(|driver| has_accelerators(driver)).or_else(|| compared().next())
+    compared().find(|driver| is_accelerator_driver(driver)).or_else(|| compared().next())
 }
 
 const DRIVER: &str = "device.driver";
@@ -89,7 +93,7 @@ const DRIVER: &str = "device.driver";
 /// The driver that an expression compares with the `device.driver` at a place of it. Tenants write expressions, and what is
 /// found is kept for every claim, so a text that no driver can have as its name is not a driver.
 fn compared_at(expression: &str, at: usize) -> Option<&str> {
-    compared_text(expression, at).filter(|driver| driver.len() <= MAX_NAME)
+    compared_text(expression, at).filter(|driver| driver.len() <= MAX_NAME_LENGTH)
 }
 
 fn compared_text(expression: &str, at: usize) -> Option<&str> {
@@ -114,21 +118,21 @@ fn driver_of_attributes(expression: &str) -> Option<&'static str> {
             opens && after.is_some_and(|a| a.starts_with("']") || a.starts_with("\"]"))
         })
     };
-    ACCELERATORS.into_iter().find(reads)
+    ACCELERATOR_DRIVERS.into_iter().find(reads)
 }
 
 /// Whether an expression is about slices of accelerators or devices for virtual machines. Only such devices have the type
 /// `mig` or `vfio`, and only slices have a profile or a parent (kubernetes-sigs/dra-driver-nvidia-gpu
 /// cmd/gpu-kubelet-plugin/deviceinfo.go). An expression that excludes the type with `!=`, or that also
 /// names the type `gpu`, is about whole devices.
-fn is_of_parts(expression: &str) -> bool {
+fn is_about_slices_or_vfio(expression: &str) -> bool {
     let of_slices = [".profile", ".parentUUID"].iter().any(|attribute| expression.contains(attribute));
-    let any = |values: &[&str]| values.iter().any(|value| names(expression, value));
+    let any = |values: &[&str]| values.iter().any(|value| has_value_not_excluded(expression, value));
     of_slices || any(&["'mig'", "\"mig\"", "'vfio'", "\"vfio\""]) && !any(&["'gpu'", "\"gpu\""])
 }
 
 /// Whether an expression has a value anywhere but beside `!=`.
-fn names(expression: &str, quoted: &str) -> bool {
+fn has_value_not_excluded(expression: &str, quoted: &str) -> bool {
     expression.match_indices(quoted).any(|(at, _)| {
         let (before, after) = (expression.get(..at), expression.get(at + quoted.len()..));
         let excluded = before.is_some_and(|b| b.trim_end().ends_with("!="))
@@ -139,24 +143,24 @@ fn names(expression: &str, quoted: &str) -> bool {
 
 /// Whether a request of a class is for whole accelerators: by the class's selectors if known, else by its name.
 #[must_use]
-pub fn is_accelerator(name: &str, class: Option<&DeviceClass>) -> bool {
+pub fn is_class_of_whole_accelerators(name: &str, class: Option<&DeviceClass>) -> bool {
     match class {
         Some(DeviceClass { driver: Some(driver), no_whole_device, .. }) => {
-            ACCELERATORS.contains(&driver.as_str()) && !no_whole_device
+            ACCELERATOR_DRIVERS.contains(&driver.as_str()) && !no_whole_device
         }
-        _ => ACCELERATORS.contains(&name),
+        _ => ACCELERATOR_DRIVERS.contains(&name),
     }
 }
 
 /// Whether a driver has accelerators.
-pub(super) fn has_accelerators(driver: &str) -> bool {
-    ACCELERATORS.contains(&driver)
+pub(super) fn is_accelerator_driver(driver: &str) -> bool {
+    ACCELERATOR_DRIVERS.contains(&driver)
 }
 
 /// The driver of a class: the one that a selector names, else the class's own name, since classes usually have their
 /// driver's name.
 #[must_use]
-pub fn driver_of<'a>(name: &'a str, class: Option<&'a DeviceClass>) -> &'a str {
+pub fn driver_or_name_of_class<'a>(name: &'a str, class: Option<&'a DeviceClass>) -> &'a str {
     class.and_then(|c| c.driver.as_deref()).unwrap_or(name)
 }
 
@@ -171,7 +175,9 @@ mod tests {
         let class = read(json).unwrap().1;
         assert_eq!(class.extended_resource.as_deref(), Some("example.com/gpu"));
         assert_eq!(class.driver.as_deref(), Some("gpu.nvidia.com"));
-        assert!(is_accelerator("a", Some(&class)) && !is_accelerator("a", None));
+        assert!(
+            is_class_of_whole_accelerators("a", Some(&class)) && !is_class_of_whole_accelerators("a", None)
+        );
     }
 
     #[test]
@@ -219,7 +225,7 @@ mod tests {
             let json = serde_json::json!({"spec": {"selectors": [{"cel": {"expression": expression}}]}});
             let class = read(&json.to_string()).unwrap().1;
             assert_eq!(class.driver.as_deref(), driver, "{expression}");
-            assert_eq!(is_accelerator("ours", Some(&class)), accelerator, "{expression}");
+            assert_eq!(is_class_of_whole_accelerators("ours", Some(&class)), accelerator, "{expression}");
         }
     }
 
@@ -237,9 +243,9 @@ mod tests {
     #[test]
     fn slices_are_not_accelerators() {
         let json = r#"{"spec":{"selectors":[{"cel":{"expression":"device.driver==\"gpu.nvidia.com\" && device.attributes['gpu.nvidia.com'].type == 'mig'"}}]}}"#;
-        assert!(!is_accelerator("mig.nvidia.com", Some(&read(json).unwrap().1)));
-        assert!(is_accelerator("gpu.nvidia.com", None));
-        assert!(!is_accelerator("mig.nvidia.com", None));
-        assert!(is_accelerator("gpu.nvidia.com", Some(&DeviceClass::default())));
+        assert!(!is_class_of_whole_accelerators("mig.nvidia.com", Some(&read(json).unwrap().1)));
+        assert!(is_class_of_whole_accelerators("gpu.nvidia.com", None));
+        assert!(!is_class_of_whole_accelerators("mig.nvidia.com", None));
+        assert!(is_class_of_whole_accelerators("gpu.nvidia.com", Some(&DeviceClass::default())));
     }
 }

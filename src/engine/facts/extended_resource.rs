@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// The provider of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Server {
+pub enum ResourceProvider {
     /// The SR-IOV operator's device plugin, by a SriovNetworkNodePolicy.
     SriovOperator,
     /// An SR-IOV network device plugin with its own configuration.
@@ -22,7 +22,7 @@ pub struct ResourceFact {
     /// Name; the prefix of the SR-IOV operator's resources is not known.
     pub name: ResourceName,
     /// Its provider.
-    pub server: Server,
+    pub server: ResourceProvider,
     /// Link layer of the devices.
     pub link: Option<LinkLayer>,
     /// Whether a container gets an RDMA device with it.
@@ -57,12 +57,12 @@ impl ResourceFact {
     /// Its provider and the objects with its facts, for a message. Tenants see only the kinds: the objects are the
     /// operators'.
     #[must_use]
-    pub fn describe(&self, tenant: bool) -> String {
+    pub fn describe_provider(&self, tenant: bool) -> String {
         let by = match self.server {
-            Server::SriovOperator => "SR-IOV operator",
-            Server::SriovDevicePlugin => "SR-IOV device plugin",
-            Server::SharedDevicePlugin => "RDMA shared device plugin",
-            Server::DeviceClass => "DRA driver",
+            ResourceProvider::SriovOperator => "SR-IOV operator",
+            ResourceProvider::SriovDevicePlugin => "SR-IOV device plugin",
+            ResourceProvider::SharedDevicePlugin => "RDMA shared device plugin",
+            ResourceProvider::DeviceClass => "DRA driver",
         };
         if tenant || self.origins.is_empty() {
             return by.to_owned();

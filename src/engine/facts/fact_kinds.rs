@@ -3,7 +3,7 @@
 /// A kind. Networks of one name are added in this order: a definition is more exact than the custom resource it is
 /// rendered from, since it has the resource's prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum FactKind {
     /// Namespace.
     Namespace,
     /// Node. Nodes are folded into classes, not kept one by one.
@@ -68,7 +68,7 @@ const TRAINER: &str = "trainer.kubeflow.org";
 
 /// Group and kind of every kind of fact that can be read by its type only: all but FabricProfile, whose faults are
 /// found with the other profiles, and the training runtimes, which are reviewed as workloads.
-pub static READABLE: &[(&str, &str)] = &[
+pub static KINDS_THAT_ARE_ONLY_FACTS: &[(&str, &str)] = &[
     ("", "Namespace"),
     ("", "Node"),
     (NVIDIA, "IPoIBNetwork"),
@@ -94,7 +94,7 @@ pub static READABLE: &[(&str, &str)] = &[
     (DRA, "ResourceSlice"),
 ];
 
-impl Kind {
+impl FactKind {
     /// The kind by API group and name; `None` if its objects are not facts. Versions are not distinguished: the
     /// fields that are read are the same in all of them.
     #[must_use]
@@ -133,7 +133,7 @@ impl Kind {
     /// Names of all kinds.
     pub fn names() -> impl Iterator<Item = &'static str> {
         let others = [Self::FabricProfile, Self::TrainingRuntime, Self::ClusterTrainingRuntime];
-        READABLE.iter().map(|(_, kind)| *kind).chain(others.map(Self::name))
+        KINDS_THAT_ARE_ONLY_FACTS.iter().map(|(_, kind)| *kind).chain(others.map(Self::name))
     }
 
     /// Name of the kind as manifests write it.
@@ -144,7 +144,9 @@ impl Kind {
             Self::TrainingRuntime => "TrainingRuntime",
             Self::ClusterTrainingRuntime => "ClusterTrainingRuntime",
             other => {
-                let mut all = READABLE.iter().filter(|(group, kind)| Self::of(group, kind) == Some(other));
+                let mut all = KINDS_THAT_ARE_ONLY_FACTS
+                    .iter()
+                    .filter(|(group, kind)| Self::of(group, kind) == Some(other));
                 all.next().map_or("", |(_, kind)| kind)
             }
         }
@@ -185,7 +187,7 @@ impl Kind {
 
     /// The kind itself where its objects are networks, or are rendered to them.
     #[must_use]
-    pub fn makes_network(self) -> Option<Self> {
+    pub fn itself_if_it_makes_networks(self) -> Option<Self> {
         (Self::IpoibNetwork..=Self::NetworkAttachmentDefinition).contains(&self).then_some(self)
     }
 }
@@ -196,13 +198,17 @@ mod tests {
 
     #[test]
     fn every_readable_kind_has_its_name() {
-        for (group, name) in READABLE {
-            let kind = Kind::of(group, name).unwrap();
+        for (group, name) in KINDS_THAT_ARE_ONLY_FACTS {
+            let kind = FactKind::of(group, name).unwrap();
             assert_eq!(kind.name(), *name);
-            assert_ne!(kind, Kind::FabricProfile);
+            assert_ne!(kind, FactKind::FabricProfile);
         }
-        assert_eq!(Kind::names().count(), Kind::ClusterTrainingRuntime as usize + 1, "every kind has a name");
-        assert_eq!(Kind::of("", "Pod"), None);
-        assert_eq!(Kind::of("fabric-admission.dev", "FabricProfile").unwrap().name(), "FabricProfile");
+        assert_eq!(
+            FactKind::names().count(),
+            FactKind::ClusterTrainingRuntime as usize + 1,
+            "every kind has a name"
+        );
+        assert_eq!(FactKind::of("", "Pod"), None);
+        assert_eq!(FactKind::of("fabric-admission.dev", "FabricProfile").unwrap().name(), "FabricProfile");
     }
 }

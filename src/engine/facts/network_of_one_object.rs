@@ -4,15 +4,16 @@
 //! (pkg/state/state_*network.go, manifests/state-*-network): the name is the custom resource's; SR-IOV kinds default
 //! to its namespace, Macvlan and IPoIB to `default`, HostDevice to nothing.
 
-use super::Kind;
+use super::FactKind;
 use crate::json::as_go_reads;
-use crate::json::null_as_absent::mapping;
+use crate::json::types_of_decoded_fields::optional_struct;
 use crate::multus::cni_config::{Capabilities, CniConfig, Plugin};
 use crate::multus::ipam::Ipam;
 use crate::multus::{
-    Addressing, Class, NODE_SELECTOR_ANNOTATION, NetworkFact, RESOURCE_ANNOTATION, ResourceName, classify,
+    AddressFacts, NODE_SELECTOR_ANNOTATION, NetworkClass, NetworkFact, RESOURCE_ANNOTATION, ResourceName,
+    classify_cni_config,
 };
-use crate::text::cut;
+use crate::text::cut_to_bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -20,23 +21,27 @@ use std::collections::BTreeMap;
 
 /// Most bytes of the name of a resource: a domain, `/` and a name (k8s.io/apimachinery pkg/util/validation,
 /// `IsQualifiedName`).
-const MAX_RESOURCE: usize = 253 + 1 + 63;
+const MAX_RESOURCE_NAME_LENGTH: usize = 253 + 1 + 63;
 /// Most bytes of the label of a network's nodes that are kept. Tenants write networks, and every network is kept.
-const MAX_SELECTOR: usize = 4 << 10;
+const MAX_NODE_LABEL_LENGTH: usize = 4 << 10;
 /// Most bytes of the name of a plugin or of an interface that are kept: more than a file, an interface or an object can
 /// have in its name, so that a longer text is not the name of another one when it is cut.
-const MAX_PART: usize = 256;
+const MAX_PLUGIN_OR_INTERFACE_LENGTH: usize = 256;
 
-fn short(text: String) -> String {
-    if text.len() > MAX_PART { cut(&text, MAX_PART).to_owned() } else { text }
+fn cut_long_text(text: String) -> String {
+    if text.len() > MAX_PLUGIN_OR_INTERFACE_LENGTH {
+        cut_to_bytes(&text, MAX_PLUGIN_OR_INTERFACE_LENGTH).to_owned()
+    } else {
+        text
+    }
 }
 
 /// The part of a network object that decides its NetworkAttachmentDefinition.
 #[derive(Debug, Default, Deserialize)]
 pub struct NetworkObject {
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     metadata: Option<ObjectMeta>,
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     spec: Option<NetworkSpec>,
 }
 
@@ -74,7 +79,7 @@ struct NetworkSpec {
 
 /// A network under the name that pods use.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rendered {
+pub struct NetworkFromObject {
     /// Namespace of the NetworkAttachmentDefinition.
     pub namespace: String,
     /// Its name.
@@ -98,7 +103,7 @@ impl NetworkObject {
 
     /// Version of the object.
     pub(super) fn version(&self) -> Option<String> {
-        super::object_shape::version(self.metadata.as_ref()?.resource_version.as_deref())
+        super::object_shape::text_of_resource_version(self.metadata.as_ref()?.resource_version.as_deref())
     }
 
     /// `spec.config` of a NetworkAttachmentDefinition; `None` if it is missing or empty.
@@ -110,7 +115,11 @@ impl NetworkObject {
 
 /// The network of an object; `None` if the object defines none, or if its name is missing.
 #[must_use]
-pub fn render(kind: Kind, object: &NetworkObject, default_namespace: &str) -> Option<Rendered> {
+pub fn network_of_object(
+    kind: FactKind,
+    object: &NetworkObject,
+    default_namespace: &str,
+) -> Option<NetworkFromObject> {
     let name = object.name()?.to_owned();
     let own = object.namespace().unwrap_or(default_namespace);
     let empty = NetworkSpec::default();
@@ -125,45 +134,57 @@ pub fn render(kind: Kind, object: &NetworkObject, default_namespace: &str) -> Op
         annotations.and_then(|a| a.get(key)?.clone()).filter(|text| !text.is_empty())
     };
     // A text that is too long for a label is still not a label when it is cut.
-    let label = |text: String| match text.len() > MAX_SELECTOR {
-        true => cut(text.trim(), MAX_SELECTOR).to_owned(),
+    let label = |text: String| match text.len() > MAX_NODE_LABEL_LENGTH {
+        true => cut_to_bytes(text.trim(), MAX_NODE_LABEL_LENGTH).to_owned(),
         false => text,
     };
-    let node_selector =
-        annotation(NODE_SELECTOR_ANNOTATION).filter(|_| kind == Kind::NetworkAttachmentDefinition).map(label);
+    let node_selector = annotation(NODE_SELECTOR_ANNOTATION)
+        .filter(|_| kind == FactKind::NetworkAttachmentDefinition)
+        .map(label);
     let (namespace, resource, config) = match kind {
-        Kind::NetworkAttachmentDefinition => {
-            let resource = annotation(RESOURCE_ANNOTATION).filter(|name| name.len() <= MAX_RESOURCE);
+        FactKind::NetworkAttachmentDefinition => {
+            let resource =
+                annotation(RESOURCE_ANNOTATION).filter(|name| name.len() <= MAX_RESOURCE_NAME_LENGTH);
             let config = object.config().and_then(|c| CniConfig::parse(c).ok());
             (own, resource.map(ResourceName::Full), config)
         }
-        Kind::SriovNetwork => (target.unwrap_or(own), suffix(), Some(made("sriov", spec))),
-        Kind::SriovIbNetwork => (target.unwrap_or(own), suffix(), Some(made("ib-sriov", spec))),
-        Kind::OvsNetwork => (target.unwrap_or(own), suffix(), Some(made("ovs", spec))),
-        Kind::MacvlanNetwork => (target.unwrap_or("default"), None, Some(made("macvlan", spec))),
-        Kind::IpoibNetwork => (target.unwrap_or("default"), None, Some(made("ipoib", spec))),
-        Kind::HostDeviceNetwork => {
+        FactKind::SriovNetwork => {
+            (target.unwrap_or(own), suffix(), Some(cni_config_operator_writes("sriov", spec)))
+        }
+        FactKind::SriovIbNetwork => {
+            (target.unwrap_or(own), suffix(), Some(cni_config_operator_writes("ib-sriov", spec)))
+        }
+        FactKind::OvsNetwork => {
+            (target.unwrap_or(own), suffix(), Some(cni_config_operator_writes("ovs", spec)))
+        }
+        FactKind::MacvlanNetwork => {
+            (target.unwrap_or("default"), None, Some(cni_config_operator_writes("macvlan", spec)))
+        }
+        FactKind::IpoibNetwork => {
+            (target.unwrap_or("default"), None, Some(cni_config_operator_writes("ipoib", spec)))
+        }
+        FactKind::HostDeviceNetwork => {
             let full = bare.map(|r| format!("nvidia.com/{}", r.strip_prefix("nvidia.com/").unwrap_or(r)));
-            (target?, full.map(ResourceName::Full), Some(made("host-device", spec)))
+            (target?, full.map(ResourceName::Full), Some(cni_config_operator_writes("host-device", spec)))
         }
         _ => return None,
     };
-    let mut class: Class = config.as_ref().map(classify).unwrap_or_default();
+    let mut class: NetworkClass = config.as_ref().map(classify_cni_config).unwrap_or_default();
     for text in class.plugin.iter_mut().chain(&mut class.interface) {
-        *text = short(std::mem::take(text));
+        *text = cut_long_text(std::mem::take(text));
     }
     let own_device = config.as_ref().is_some_and(|c| c.plugins.iter().any(|p| p.names_device));
     let takes_device = class.takes_device();
-    let addressing = config.map(addressing).unwrap_or_default();
+    let addressing = config.map(addressing_of_chain).unwrap_or_default();
     let origin = kind.name();
     let fact = NetworkFact { resource, takes_device, own_device, node_selector, origin, class, addressing };
-    Some(Rendered { namespace: namespace.to_owned(), name, fact })
+    Some(NetworkFromObject { namespace: namespace.to_owned(), name, fact })
 }
 
 /// The configuration that an operator writes: its own plugin first, then `metaPlugins`, the text of one JSON object
 /// or of several separated by commas.
-fn made(cni_type: &str, spec: &NetworkSpec) -> CniConfig {
-    let object = |text: &Option<String>| match as_go_reads::read_cni(text.as_deref()?) {
+fn cni_config_operator_writes(cni_type: &str, spec: &NetworkSpec) -> CniConfig {
+    let object = |text: &Option<String>| match as_go_reads::read_cni_and_respell_keys(text.as_deref()?) {
         Ok(Value::Object(object)) => Some(object),
         _ => None,
     };
@@ -191,11 +212,11 @@ fn made(cni_type: &str, spec: &NetworkSpec) -> CniConfig {
 }
 
 /// The addresses of the chain as a whole.
-fn addressing(config: CniConfig) -> Addressing {
+fn addressing_of_chain(config: CniConfig) -> AddressFacts {
     let capabilities = config.plugins.iter().fold(Capabilities::default(), |all, p| all.or(p.capabilities));
     let keeps_apart = config.plugins.iter().any(|p| p.keeps_apart);
     let ipam = config.plugins.into_iter().find_map(|p| p.ipam).map(Box::new);
-    Addressing { known: true, ipam, capabilities, keeps_apart }
+    AddressFacts { known: true, ipam, capabilities, keeps_apart }
 }
 
 #[cfg(test)]
@@ -203,15 +224,15 @@ mod tests {
     use super::*;
     use crate::multus::{LinkLayer, NodeLabel, Sharing};
 
-    fn rendered(kind: Kind, json: &str) -> Option<Rendered> {
-        render(kind, &serde_json::from_str(json).unwrap(), "default")
+    fn rendered(kind: FactKind, json: &str) -> Option<NetworkFromObject> {
+        network_of_object(kind, &serde_json::from_str(json).unwrap(), "default")
     }
 
     #[test]
     fn a_nad_names_its_resource_in_an_annotation() {
         let json = r#"{"metadata":{"name":"a","namespace":"n","annotations":{"k8s.v1.cni.cncf.io/resourceName":"x.com/y"}},
             "spec":{"config":"{\"plugins\":[{\"type\":\"ib-sriov\"},{\"type\":\"rdma\"}]}"}}"#;
-        let network = rendered(Kind::NetworkAttachmentDefinition, json).unwrap();
+        let network = rendered(FactKind::NetworkAttachmentDefinition, json).unwrap();
         assert_eq!((network.namespace.as_str(), network.name.as_str()), ("n", "a"));
         assert_eq!(network.fact.resource, Some(ResourceName::Full("x.com/y".into())));
         let class = network.fact.class;
@@ -225,7 +246,7 @@ mod tests {
             let config = serde_json::json!({"type": part, "master": part, "ipam": {"type": "nv-ipam", "poolName": part}});
             let object = serde_json::json!({"metadata": {"name": "a", "annotations": {RESOURCE_ANNOTATION: resource,
                 NODE_SELECTOR_ANNOTATION: label}}, "spec": {"config": config.to_string()}});
-            rendered(Kind::NetworkAttachmentDefinition, &object.to_string()).unwrap().fact
+            rendered(FactKind::NetworkAttachmentDefinition, &object.to_string()).unwrap().fact
         };
         let longest = format!("{}/{}", "d".repeat(253), "n".repeat(63));
         assert_eq!(fact(&longest, "a", "sriov").resource, Some(ResourceName::Full(longest.clone())));
@@ -248,18 +269,19 @@ mod tests {
     fn without_a_readable_config_the_class_is_unknown() {
         for config in ["null", r#""""#, r#""{""#, r#""{}""#] {
             let json = format!(r#"{{"metadata":{{"name":"a"}},"spec":{{"config":{config}}}}}"#);
-            let fact = rendered(Kind::NetworkAttachmentDefinition, &json).unwrap().fact;
-            assert_eq!((fact.class, fact.takes_device), (Class::default(), None), "{config}");
+            let fact = rendered(FactKind::NetworkAttachmentDefinition, &json).unwrap().fact;
+            assert_eq!((fact.class, fact.takes_device), (NetworkClass::default(), None), "{config}");
         }
         assert!(
-            rendered(Kind::NetworkAttachmentDefinition, r#"{"metadata":{"name":"a"},"spec":null}"#).is_some()
+            rendered(FactKind::NetworkAttachmentDefinition, r#"{"metadata":{"name":"a"},"spec":null}"#)
+                .is_some()
         );
     }
 
     #[test]
     fn an_sriov_network_renders_into_its_target_namespace() {
         let network = rendered(
-            Kind::SriovNetwork,
+            FactKind::SriovNetwork,
             r#"{"metadata":{"name":"a","namespace":"op"},
                 "spec":{"networkNamespace":"team","resourceName":"r","metaPlugins":"{\"type\":\"rdma\"},{\"type\":\"tuning\"}"}}"#,
         )
@@ -277,16 +299,16 @@ mod tests {
     fn host_device_has_a_fixed_prefix_and_no_default_namespace() {
         let with =
             r#"{"metadata":{"name":"a"},"spec":{"networkNamespace":"default","resourceName":"hostdev"}}"#;
-        let fact = rendered(Kind::HostDeviceNetwork, with).unwrap().fact;
+        let fact = rendered(FactKind::HostDeviceNetwork, with).unwrap().fact;
         assert_eq!(fact.resource, Some(ResourceName::Full("nvidia.com/hostdev".into())));
-        assert!(rendered(Kind::HostDeviceNetwork, r#"{"metadata":{"name":"a"},"spec":{}}"#).is_none());
+        assert!(rendered(FactKind::HostDeviceNetwork, r#"{"metadata":{"name":"a"},"spec":{}}"#).is_none());
     }
 
     #[test]
     fn a_named_device_does_not_change_the_class() {
         let device = |config: &str| {
             let json = serde_json::json!({"metadata": {"name": "a"}, "spec": {"config": config}}).to_string();
-            let fact = rendered(Kind::NetworkAttachmentDefinition, &json).unwrap().fact;
+            let fact = rendered(FactKind::NetworkAttachmentDefinition, &json).unwrap().fact;
             (fact.takes_device, fact.own_device)
         };
         assert_eq!(device(r#"{"type":"sriov"}"#), (Some(true), false));
@@ -298,11 +320,11 @@ mod tests {
     fn shared_networks_take_no_device() {
         let json =
             r#"{"metadata":{"name":"a"},"spec":{"master":"ibs1","metaPlugins":"{\"type\":\"rdma\"}"}}"#;
-        let macvlan = rendered(Kind::MacvlanNetwork, json).unwrap();
+        let macvlan = rendered(FactKind::MacvlanNetwork, json).unwrap();
         assert_eq!((macvlan.namespace.as_str(), macvlan.fact.takes_device), ("default", Some(false)));
         assert_eq!(macvlan.fact.class.interface.as_deref(), Some("ibs1"));
         assert!(macvlan.fact.class.isolation);
-        let ipoib = rendered(Kind::IpoibNetwork, json).unwrap().fact;
+        let ipoib = rendered(FactKind::IpoibNetwork, json).unwrap().fact;
         assert_eq!((ipoib.class.link, ipoib.class.isolation), (Some(LinkLayer::InfiniBand), false));
     }
 }

@@ -17,15 +17,15 @@ pub(super) struct ClaimedNetworks {
 }
 
 impl ClaimedNetworks {
-    pub(super) fn note_class(&mut self, name: &str, class: &DeviceClass) {
+    pub(super) fn note_driver_of_class(&mut self, name: &str, class: &DeviceClass) {
         self.driver |= name == SRIOV_DRIVER || class.driver.as_deref() == Some(SRIOV_DRIVER);
     }
 
-    pub(super) fn note_driver(&mut self, name: &str) {
+    pub(super) fn note_if_sriov_driver(&mut self, name: &str) {
         self.driver |= name == SRIOV_DRIVER;
     }
 
-    pub(super) fn note_claim(&mut self, namespace: &str, claim: &DeviceClaim) {
+    pub(super) fn note_networks_of_own_namespace(&mut self, namespace: &str, claim: &DeviceClaim) {
         for function in &claim.functions {
             let own = function.namespace.as_deref().is_none_or(|other| other == namespace);
             if let Some(network) = function.network.clone().filter(|_| own) {
@@ -35,7 +35,7 @@ impl ClaimedNetworks {
     }
 
     /// Whether the driver may attach a network, and give it its device.
-    pub(super) fn may_attach(&self, namespace: &str, network: &str) -> bool {
+    pub(super) fn may_driver_attach(&self, namespace: &str, network: &str) -> bool {
         self.driver || self.named.contains(&(namespace.to_owned(), network.to_owned()))
     }
 }

@@ -1,6 +1,6 @@
 //! The shape that most objects share.
 
-use crate::json::null_as_absent::mapping;
+use crate::json::types_of_decoded_fields::optional_struct;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -8,9 +8,9 @@ use serde_json::value::RawValue;
 #[derive(Debug, Deserialize)]
 #[serde(bound(deserialize = "S: Deserialize<'de>"))]
 pub(super) struct Object<S> {
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     metadata: Option<Meta>,
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     pub(super) spec: Option<S>,
 }
 
@@ -29,31 +29,31 @@ pub(super) struct Meta {
 
 impl Meta {
     /// Version of the object.
-    pub(super) fn version(&self) -> Option<String> {
-        version(self.resource_version.as_deref())
+    pub(super) fn resource_version(&self) -> Option<String> {
+        text_of_resource_version(self.resource_version.as_deref())
     }
 }
 
 /// Text of a `metadata.resourceVersion`.
-pub(super) fn version(raw: Option<&RawValue>) -> Option<String> {
+pub(super) fn text_of_resource_version(raw: Option<&RawValue>) -> Option<String> {
     serde_json::from_str(raw?.get()).ok()
 }
 
 impl<S> Object<S> {
-    pub(super) fn split(self) -> (Meta, Option<S>) {
+    pub(super) fn into_meta_and_spec(self) -> (Meta, Option<S>) {
         (self.metadata.unwrap_or_default(), self.spec)
     }
 }
 
 /// Text of a field; `None` if it is missing or empty, which Go's decoder does not distinguish.
-pub(super) fn text(field: Option<String>) -> Option<String> {
+pub(super) fn non_empty(field: Option<String>) -> Option<String> {
     field.filter(|t| !t.is_empty())
 }
 
 /// Most bytes of the name of an object or a driver (k8s.io/apimachinery pkg/util/validation, `DNS1123SubdomainMaxLength`).
-pub(super) const MAX_NAME: usize = 253;
+pub(super) const MAX_NAME_LENGTH: usize = 253;
 
 /// A count of a field; `None` if it is missing or negative.
-pub(super) fn number(field: Option<i64>) -> Option<u32> {
+pub(super) fn count_if_not_negative(field: Option<i64>) -> Option<u32> {
     field.and_then(|n| u32::try_from(n).ok())
 }

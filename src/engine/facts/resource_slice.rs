@@ -1,8 +1,8 @@
 //! ResourceSlice: the devices that a DRA driver publishes, counted.
 
-use super::object_shape::{Meta, Object, text};
+use super::object_shape::{Meta, Object, non_empty};
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
-use crate::json::null_as_absent::{Objects, mapping};
+use crate::json::types_of_decoded_fields::{Objects, optional_struct};
 use crate::multus::LinkLayer;
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// The devices in one slice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Slice {
+pub struct DevicesInResourceSlice {
     /// Driver.
     pub driver: String,
     /// Pool that it is a part of; a node's pool usually has the node's name.
@@ -42,7 +42,7 @@ struct Spec {
     driver: Option<String>,
     #[serde(default)]
     node_name: Option<String>,
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     pool: Option<Pool>,
     #[serde(default)]
     devices: Option<Objects<Device>>,
@@ -61,7 +61,7 @@ struct Pool {
 struct Device {
     #[serde(default)]
     attributes: Option<BTreeMap<String, Value>>,
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     basic: Option<Basic>,
 }
 
@@ -91,20 +91,20 @@ impl Device {
 }
 
 /// `None` for a slice without a driver.
-pub(super) fn read(json: &str) -> Result<(Meta, Option<Slice>), DecodeError> {
-    let (meta, spec) = decode::<Object<Spec>>(json)?.split();
+pub(super) fn read(json: &str) -> Result<(Meta, Option<DevicesInResourceSlice>), DecodeError> {
+    let (meta, spec) = decode::<Object<Spec>>(json)?.into_meta_and_spec();
     let spec = spec.unwrap_or_default();
-    let Some(driver) = text(spec.driver) else { return Ok((meta, None)) };
+    let Some(driver) = non_empty(spec.driver) else { return Ok((meta, None)) };
     let devices = spec.devices.map(|d| d.0).unwrap_or_default();
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let links: Vec<LinkLayer> = devices.iter().filter_map(Device::link).collect();
     let pool = spec.pool.unwrap_or_default();
-    let slice = Slice {
+    let slice = DevicesInResourceSlice {
         driver,
         pool: pool.name.unwrap_or_default(),
         generation: pool.generation.unwrap_or(0),
         devices: DevicePool {
-            node: text(spec.node_name),
+            node: non_empty(spec.node_name),
             devices: count(devices.len()),
             rdma: count(devices.iter().filter(|d| d.rdma()).count()),
             link: links.first().copied().filter(|first| links.iter().all(|l| l == first)),

@@ -1,9 +1,9 @@
 //! SriovNetworkNodePolicy: which virtual functions are created, and the resource they belong to.
 
-use super::object_shape::{Meta, Object, number, text};
-use super::sriov_node_state::Interface;
+use super::object_shape::{Meta, Object, count_if_not_negative, non_empty};
+use super::sriov_node_state::PhysicalFunction;
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
-use crate::json::null_as_absent::mapping;
+use crate::json::types_of_decoded_fields::optional_struct;
 use crate::multus::LinkLayer;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 /// A policy of the SR-IOV operator (k8snetworkplumbingwg/sriov-network-operator
 /// api/v1/sriovnetworknodepolicy_types.go).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NodePolicy {
+pub struct SriovNodePolicy {
     /// `resourceName`: the resource after the operator's prefix. Empty if it is missing; such a policy is not a fact.
     pub resource: String,
     /// Whether the functions are bound to `vfio-pci`, without an interface or an RDMA device.
@@ -60,14 +60,14 @@ pub struct NicSelector {
 
 /// A name of [`NicSelector::interfaces`] with its functions, first and last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Functions<'a> {
+pub struct InterfaceWithVfRange<'a> {
     /// Name or alternative name of the physical function.
     pub interface: &'a str,
     /// First and last; `None` means all.
     pub range: Option<(u32, u32)>,
 }
 
-impl<'a> Functions<'a> {
+impl<'a> InterfaceWithVfRange<'a> {
     /// Reads `name` or `name#first-last`; `None` for any other text.
     #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
@@ -81,17 +81,17 @@ impl<'a> Functions<'a> {
     }
 }
 
-impl NodePolicy {
+impl SriovNodePolicy {
     /// Whether its functions have RDMA devices. The device plugin drops functions on vfio-pci
     /// (k8snetworkplumbingwg/sriov-network-device-plugin pkg/netdevice).
     #[must_use]
-    pub fn rdma(&self) -> bool {
+    pub fn do_vfs_have_rdma(&self) -> bool {
         self.is_rdma && !self.vfio
     }
 
     /// The functions it uses of a range, or of each NIC if no range is given; `None` if it creates none.
     #[must_use]
-    pub fn functions(&self, range: Option<(u32, u32)>) -> Option<(u32, u32)> {
+    pub fn vfs_used_in_range(&self, range: Option<(u32, u32)>) -> Option<(u32, u32)> {
         let last = self.num_vfs?.checked_sub(1)?;
         Some(range.unwrap_or((0, last)))
     }
@@ -101,19 +101,19 @@ impl NodePolicy {
     /// # Errors
     /// [`DecodeError`] when a field that is read has another type.
     pub fn parse(json: &str) -> Result<Self, DecodeError> {
-        policy(decode::<Object<Spec>>(json)?.spec.unwrap_or_default())
+        policy_or_refuse_long_lists(decode::<Object<Spec>>(json)?.spec.unwrap_or_default())
     }
 }
 
 /// A [`NicSelector`] to compare with many NICs: a policy may have 1,000 names, and a cluster 100,000 NICs.
 #[derive(Debug)]
-pub struct NicIndex<'a> {
+pub struct NicSelectorForManyNics<'a> {
     selector: &'a NicSelector,
     interfaces: HashSet<&'a str>,
     addresses: HashSet<&'a str>,
 }
 
-impl<'a> NicIndex<'a> {
+impl<'a> NicSelectorForManyNics<'a> {
     /// The selector.
     #[must_use]
     pub fn selector(&self) -> &'a NicSelector {
@@ -128,7 +128,7 @@ impl<'a> NicIndex<'a> {
 
     /// Whether it selects a physical function of a node (api/v1/helper.go, `Selected`).
     #[must_use]
-    pub fn takes(&self, nic: &Interface) -> bool {
+    pub fn selects_nic(&self, nic: &PhysicalFunction) -> bool {
         let wanted = self.selector;
         let same = |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
         let listed = |set: &HashSet<&str>, text: &String| set.contains(text.as_str());
@@ -148,9 +148,9 @@ impl<'a> NicIndex<'a> {
 impl NicSelector {
     /// The same, to compare with many NICs.
     #[must_use]
-    pub fn index(&self) -> NicIndex<'_> {
+    pub fn for_many_nics(&self) -> NicSelectorForManyNics<'_> {
         let bare = |text: &'_ String| -> usize { text.find('#').unwrap_or(text.len()) };
-        NicIndex {
+        NicSelectorForManyNics {
             selector: self,
             interfaces: self.interfaces.iter().filter_map(|text| text.get(..bare(text))).collect(),
             addresses: self.addresses.iter().map(String::as_str).collect(),
@@ -191,7 +191,7 @@ struct Spec {
     externally_managed: Option<bool>,
     #[serde(default)]
     e_switch_mode: Option<String>,
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     nic_selector: Option<Nics>,
     #[serde(default)]
     node_selector: Option<BTreeMap<String, Option<String>>>,
@@ -213,46 +213,47 @@ struct Nics {
 }
 
 /// `None` for a policy without a resource.
-pub(super) fn read(json: &str) -> Result<(Meta, Option<NodePolicy>), DecodeError> {
-    let (meta, spec) = decode::<Object<Spec>>(json)?.split();
-    let policy = policy(spec.unwrap_or_default())?;
+pub(super) fn read(json: &str) -> Result<(Meta, Option<SriovNodePolicy>), DecodeError> {
+    let (meta, spec) = decode::<Object<Spec>>(json)?.into_meta_and_spec();
+    let policy = policy_or_refuse_long_lists(spec.unwrap_or_default())?;
     Ok((meta, Some(policy).filter(|p| !p.resource.is_empty())))
 }
 
 /// Most NICs and labels of one policy or pool that are read (count). They are compared with those of every node and of every other policy.
-pub(super) const MAX_SELECTED: usize = 1_000;
+pub(super) const MAX_SELECTOR_ENTRIES: usize = 1_000;
 
-fn policy(spec: Spec) -> Result<NodePolicy, DecodeError> {
+fn policy_or_refuse_long_lists(spec: Spec) -> Result<SriovNodePolicy, DecodeError> {
     let nics = spec.nic_selector.unwrap_or_default();
     for (pointer, length) in [
         ("/spec/nicSelector/pfNames", nics.pf_names.as_ref().map_or(0, Vec::len)),
         ("/spec/nicSelector/rootDevices", nics.root_devices.as_ref().map_or(0, Vec::len)),
         ("/spec/nodeSelector", spec.node_selector.as_ref().map_or(0, BTreeMap::len)),
     ] {
-        if length > MAX_SELECTED {
-            let message = format!("{length} entries; at most {MAX_SELECTED} are read");
+        if length > MAX_SELECTOR_ENTRIES {
+            let message = format!("{length} entries; at most {MAX_SELECTOR_ENTRIES} are read");
             return Err(DecodeError { pointer: pointer.to_owned(), message });
         }
     }
-    let texts =
-        |list: Option<Vec<Option<String>>>| list.unwrap_or_default().into_iter().filter_map(text).collect();
-    Ok(NodePolicy {
+    let texts = |list: Option<Vec<Option<String>>>| {
+        list.unwrap_or_default().into_iter().filter_map(non_empty).collect()
+    };
+    Ok(SriovNodePolicy {
         resource: spec.resource_name.unwrap_or_default(),
         vfio: spec.device_type.as_deref() == Some("vfio-pci"),
         is_rdma: spec.is_rdma.unwrap_or(false),
         link: spec.link_type.as_deref().and_then(LinkLayer::parse),
-        mtu: number(spec.mtu),
-        num_vfs: number(spec.num_vfs),
+        mtu: count_if_not_negative(spec.mtu),
+        num_vfs: count_if_not_negative(spec.num_vfs),
         switchdev: spec.e_switch_mode.as_deref() == Some("switchdev"),
         nics: NicSelector {
-            vendor: text(nics.vendor),
-            device_id: text(nics.device_id),
+            vendor: non_empty(nics.vendor),
+            device_id: non_empty(nics.device_id),
             interfaces: texts(nics.pf_names),
             addresses: texts(nics.root_devices),
-            net_filter: text(nics.net_filter),
+            net_filter: non_empty(nics.net_filter),
         },
         priority: spec.priority,
-        vdpa: text(spec.vdpa_type),
+        vdpa: non_empty(spec.vdpa_type),
         vhost_net: spec.need_vhost_net.unwrap_or(false),
         exclude_topology: spec.exclude_topology.unwrap_or(false),
         external: spec.externally_managed.unwrap_or(false),
@@ -279,7 +280,7 @@ mod tests {
             (policy.link, policy.mtu, policy.num_vfs),
             (Some(LinkLayer::InfiniBand), Some(2044), Some(8))
         );
-        assert!(policy.rdma() && policy.switchdev);
+        assert!(policy.do_vfs_have_rdma() && policy.switchdev);
         assert_eq!(policy.nics.interfaces, ["ib0#0-3"]);
         assert_eq!(policy.nodes.get("c").map(String::as_str), Some(""));
     }
@@ -302,7 +303,7 @@ mod tests {
     fn vfio_has_no_rdma_and_null_is_absent() {
         let policy =
             read(r#"{"spec":{"resourceName":"r","isRdma":true,"deviceType":"vfio-pci","mtu":null}}"#);
-        assert!(!policy.unwrap().1.unwrap().rdma());
+        assert!(!policy.unwrap().1.unwrap().do_vfs_have_rdma());
         assert!(read(r#"{"metadata":null,"spec":null}"#).unwrap().1.is_none());
         assert_eq!(read(r#"{"spec":{"numVfs":"8"}}"#).unwrap_err().pointer, "/spec/numVfs");
         assert_eq!(read(r#"{"spec":{"nicSelector":[]}}"#).unwrap_err().pointer, "/spec/nicSelector");

@@ -1,8 +1,8 @@
 //! SriovNetworkNodeState: the NICs of a node, and the resources that the SR-IOV operator creates from them.
 
-use super::object_shape::{Meta, number, text};
+use super::object_shape::{Meta, count_if_not_negative, non_empty};
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
-use crate::json::null_as_absent::{Objects, mapping};
+use crate::json::types_of_decoded_fields::{Objects, optional_struct};
 use crate::multus::LinkLayer;
 use serde::Deserialize;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,11 +10,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// The SR-IOV operator's state of one node; the object's name is the node's
 /// (k8snetworkplumbingwg/sriov-network-operator api/v1/sriovnetworknodestate_types.go).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NodeState {
+pub struct SriovNodeState {
     /// Namespace of the object, which is the operator's.
     pub namespace: Option<String>,
     /// Physical functions: those of the status, else those of the spec.
-    pub interfaces: Vec<Interface>,
+    pub interfaces: Vec<PhysicalFunction>,
     /// Hash of them, to find nodes with the same NICs.
     pub print: u64,
     /// Groups of virtual functions.
@@ -28,7 +28,7 @@ pub struct NodeState {
 
 /// A physical function.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Interface {
+pub struct PhysicalFunction {
     /// Name on the node.
     pub name: String,
     /// Its alternative names.
@@ -68,11 +68,11 @@ pub struct VfGroup {
 
 #[derive(Deserialize)]
 struct StateObject {
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     metadata: Option<Meta>,
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     spec: Option<Half>,
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     status: Option<Half>,
 }
 
@@ -83,7 +83,7 @@ struct Half {
     interfaces: Option<Objects<Nic>>,
     #[serde(default)]
     sync_status: Option<String>,
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     system: Option<System>,
 }
 
@@ -138,22 +138,22 @@ impl Nic {
     }
 }
 
-pub(super) fn read(json: &str) -> Result<(Meta, NodeState), DecodeError> {
+pub(super) fn read(json: &str) -> Result<(Meta, SriovNodeState), DecodeError> {
     let object: StateObject = decode(json)?;
     let spec = object.spec.unwrap_or_default();
     let status = object.status.unwrap_or_default();
     let wanted = spec.interfaces.map(|i| i.0).unwrap_or_default();
     let found = status.interfaces.map(|i| i.0).unwrap_or_default();
-    let groups = wanted.iter().flat_map(|nic| groups(nic, &found)).collect();
+    let groups = wanted.iter().flat_map(|nic| vf_groups_with_link_of_status(nic, &found)).collect();
     // A node that the operator has not processed yet has no status.
     let nics = if found.is_empty() { wanted } else { found };
     let mode = status.system.and_then(|s| s.rdma_mode);
     let meta = object.metadata.unwrap_or_default();
-    let interfaces: Vec<Interface> = nics.into_iter().filter_map(interface).collect();
+    let interfaces: Vec<PhysicalFunction> = nics.into_iter().filter_map(interface).collect();
     let mut hasher = DefaultHasher::new();
     interfaces.hash(&mut hasher);
-    let state = NodeState {
-        namespace: text(meta.namespace.clone()),
+    let state = SriovNodeState {
+        namespace: non_empty(meta.namespace.clone()),
         interfaces,
         print: hasher.finish(),
         groups,
@@ -162,35 +162,35 @@ pub(super) fn read(json: &str) -> Result<(Meta, NodeState), DecodeError> {
             Some("shared") => Some(false),
             _ => None,
         },
-        sync_status: text(status.sync_status),
+        sync_status: non_empty(status.sync_status),
     };
     Ok((meta, state))
 }
 
-fn interface(nic: Nic) -> Option<Interface> {
-    Some(Interface {
+fn interface(nic: Nic) -> Option<PhysicalFunction> {
+    Some(PhysicalFunction {
         link: nic.link(),
-        name: text(nic.name)?,
+        name: non_empty(nic.name)?,
         alt_names: nic.alt_names.into_iter().flatten().flatten().collect(),
-        address: text(nic.pci_address),
-        total_vfs: number(nic.total_vfs),
-        vendor: text(nic.vendor),
-        device_id: text(nic.device_id),
-        num_vfs: number(nic.num_vfs),
-        mtu: number(nic.mtu),
+        address: non_empty(nic.pci_address),
+        total_vfs: count_if_not_negative(nic.total_vfs),
+        vendor: non_empty(nic.vendor),
+        device_id: non_empty(nic.device_id),
+        num_vfs: count_if_not_negative(nic.num_vfs),
+        mtu: count_if_not_negative(nic.mtu),
     })
 }
 
 /// The groups of a NIC. The status has no RDMA flag: it is in the group of the spec.
-fn groups<'a>(nic: &'a Nic, found: &'a [Nic]) -> impl Iterator<Item = VfGroup> + 'a {
+fn vf_groups_with_link_of_status<'a>(nic: &'a Nic, found: &'a [Nic]) -> impl Iterator<Item = VfGroup> + 'a {
     let same = |f: &&Nic| f.pci_address.is_some() && f.pci_address == nic.pci_address;
     let there = found.iter().find(same);
     let link = there.and_then(Nic::link).or_else(|| nic.link());
-    let mtu = there.and_then(|f| number(f.mtu));
+    let mtu = there.and_then(|f| count_if_not_negative(f.mtu));
     nic.vf_groups.iter().flat_map(|g| g.iter()).filter_map(move |group| {
         Some(VfGroup {
-            resource: text(group.resource_name.clone())?,
-            policy: text(group.policy_name.clone()),
+            resource: non_empty(group.resource_name.clone())?,
+            policy: non_empty(group.policy_name.clone()),
             interface: nic.name.clone().unwrap_or_default(),
             link,
             rdma: group.is_rdma == Some(true) && group.device_type.as_deref() != Some("vfio-pci"),

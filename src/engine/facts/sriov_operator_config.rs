@@ -6,11 +6,11 @@ use serde::Deserialize;
 
 /// The operator reads only the configuration of this name (k8snetworkplumbingwg/sriov-network-operator
 /// pkg/consts/constants.go, `DefaultConfigName`).
-const NAME: &str = "default";
+const ONLY_CONFIG_NAME_READ: &str = "default";
 
 /// Configuration of the SR-IOV operator of a namespace (api/v1/sriovoperatorconfig_types.go).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OperatorConfig {
+pub struct SriovOperatorConfig {
     /// `enableOperatorWebhook`, false by default: whether the operator's own webhook checks its objects.
     pub webhook: bool,
     /// Feature gate `manageSoftwareBridges`, false by default (pkg/featuregate/featuregate.go): whether the operator reads
@@ -35,14 +35,14 @@ struct FeatureGates {
 }
 
 /// `None` for a configuration that the operator ignores.
-pub(super) fn read(json: &str) -> Result<(Meta, Option<OperatorConfig>), DecodeError> {
-    let (meta, spec) = decode::<Object<Spec>>(json)?.split();
+pub(super) fn read(json: &str) -> Result<(Meta, Option<SriovOperatorConfig>), DecodeError> {
+    let (meta, spec) = decode::<Object<Spec>>(json)?.into_meta_and_spec();
     let spec = spec.unwrap_or_default();
-    let config = OperatorConfig {
+    let config = SriovOperatorConfig {
         webhook: spec.enable_operator_webhook.unwrap_or(false),
         software_bridges: spec.feature_gates.unwrap_or_default().manage_software_bridges.unwrap_or(false),
     };
-    let fact = (meta.name.as_deref() == Some(NAME)).then_some(config);
+    let fact = (meta.name.as_deref() == Some(ONLY_CONFIG_NAME_READ)).then_some(config);
     Ok((meta, fact))
 }
 

@@ -3,13 +3,13 @@
 
 use super::object_shape::Meta;
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
-use crate::json::null_as_absent::mapping;
+use crate::json::types_of_decoded_fields::optional_struct;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 #[derive(Deserialize)]
 struct RuntimeObject<'a> {
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     metadata: Option<Meta>,
     #[serde(borrow, default)]
     spec: Option<&'a RawValue>,

@@ -3,7 +3,7 @@
 //! cluster: then only its nearest copy counts (`snapshot::nearest_layer_wins`).
 
 use super::extended_resource::ResourceFact;
-use super::facts_from_all_nodes::{Port, Site};
+use super::facts_from_all_nodes::{InterfaceOnAllNodes, ResourceOnAllNodes};
 use super::resource_slice::DevicePool;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ const MAX_ORIGINS: usize = 2;
 
 impl ResourceFact {
     /// The facts of this and another object about one resource.
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(super) fn keep_only_agreed_facts(&mut self, other: &Self) {
         self.server = self.server.min(other.server);
         self.link = agreed(self.link, other.link);
         self.rdma = agreed(self.rdma, other.rdma);
@@ -45,8 +45,8 @@ impl ResourceFact {
     }
 }
 
-impl Site {
-    pub(super) fn merge(&mut self, other: &Self) {
+impl ResourceOnAllNodes {
+    pub(super) fn keep_only_agreed_facts(&mut self, other: &Self) {
         self.exclusive = agreed(self.exclusive, other.exclusive);
         self.settled |= other.settled;
         self.mtu = match (self.mtu, other.mtu) {
@@ -56,8 +56,8 @@ impl Site {
     }
 }
 
-impl Port {
-    pub(super) fn merge(&mut self, other: Self) {
+impl InterfaceOnAllNodes {
+    pub(super) fn keep_only_agreed_facts(&mut self, other: Self) {
         self.link = agreed(self.link, other.link);
         self.exclusive = agreed(self.exclusive, other.exclusive);
     }
@@ -65,7 +65,7 @@ impl Port {
 
 impl DevicePool {
     /// Adds the devices of another slice of the pool.
-    pub(super) fn add(&mut self, other: &Self) {
+    pub(super) fn add_devices_of_slice(&mut self, other: &Self) {
         self.link = match (self.devices, other.devices) {
             (0, _) => other.link,
             (_, 0) => self.link,

@@ -1,25 +1,25 @@
 //! What one object of the cluster says: the facts in it, by its kind.
 
 use super::address_pool::AddressPool;
-use super::compute_domain::ChannelTemplate;
-use super::config_map::Texts;
+use super::compute_domain::ImexChannelClaimTemplate;
+use super::config_map::ConfigMapTexts;
 use super::device_claim::DeviceClaim;
 use super::device_class::DeviceClass;
 use super::extended_resource::ResourceFact;
-use super::fact_kinds::Kind;
-use super::namespace::NamespaceFacts;
-use super::network_of_one_object::{NetworkObject, Rendered, render};
-use super::nic_cluster_policy::NicPolicy;
-use super::resource_slice::Slice;
-use super::sriov_node_policy::NodePolicy;
-use super::sriov_node_state::NodeState;
-use super::sriov_operator_config::OperatorConfig;
-use super::sriov_pool_config::PoolConfig;
+use super::fact_kinds::FactKind;
+use super::namespace_labels_and_mode::NamespaceFacts;
+use super::network_of_one_object::{NetworkFromObject, NetworkObject, network_of_object};
+use super::nic_cluster_and_node_policy::NicPolicy;
+use super::resource_slice::DevicesInResourceSlice;
+use super::sriov_node_policy::SriovNodePolicy;
+use super::sriov_node_state::SriovNodeState;
+use super::sriov_operator_config::SriovOperatorConfig;
+use super::sriov_pool_config::SriovPoolConfig;
 use super::training_runtime::TrainingRuntime;
 use super::{
-    address_pool, compute_domain, config_map, device_claim, device_class, namespace, nic_cluster_policy,
-    object_shape, resource_slice, sriov_node_policy, sriov_node_state, sriov_operator_config,
-    sriov_pool_config, training_runtime,
+    address_pool, compute_domain, config_map, device_claim, device_class, namespace_labels_and_mode,
+    nic_cluster_and_node_policy, object_shape, resource_slice, sriov_node_policy, sriov_node_state,
+    sriov_operator_config, sriov_pool_config, training_runtime,
 };
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::nodes::NodeObject;
@@ -34,29 +34,29 @@ pub enum Fact {
     /// A FabricProfile.
     Profile(Arc<Profile>),
     /// A network, as an object or as rendered from one.
-    Network(Arc<Rendered>),
+    Network(Arc<NetworkFromObject>),
     /// A policy of the SR-IOV operator.
-    NodePolicy(Arc<NodePolicy>),
+    NodePolicy(Arc<SriovNodePolicy>),
     /// The NICs of a node, by the SR-IOV operator.
-    NodeState(Arc<NodeState>),
+    NodeState(Arc<SriovNodeState>),
     /// A pool of nodes of the SR-IOV operator.
-    PoolConfig(Arc<PoolConfig>),
+    PoolConfig(Arc<SriovPoolConfig>),
     /// The settings of the SR-IOV operator.
-    OperatorConfig(Arc<OperatorConfig>),
+    OperatorConfig(Arc<SriovOperatorConfig>),
     /// Device plugins and driver of the NVIDIA Network Operator.
     NicPolicy(Arc<NicPolicy>),
     /// The resources that device plugins serve, by the text of their configuration.
     Pools(Arc<Vec<ResourceFact>>),
     /// Variables and scripts of a ConfigMap.
-    Texts(Arc<Texts>),
+    Texts(Arc<ConfigMapTexts>),
     /// A DeviceClass.
     DeviceClass(Arc<DeviceClass>),
     /// A ResourceClaim or a template of one.
     DeviceClaim(Arc<DeviceClaim>),
     /// A template of claims for IMEX channels.
-    ChannelTemplate(Arc<ChannelTemplate>),
+    ChannelTemplate(Arc<ImexChannelClaimTemplate>),
     /// A ResourceSlice.
-    Slice(Arc<Slice>),
+    Slice(Arc<DevicesInResourceSlice>),
     /// A pool of addresses.
     AddressPool(Arc<AddressPool>),
     /// A TrainingRuntime.
@@ -81,84 +81,90 @@ pub struct FactEntry {
 ///
 /// # Errors
 /// [`DecodeError`] when a field that is read has another type.
-pub fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Option<FactEntry>, DecodeError> {
-    if let Some(origin) = kind.makes_network() {
+pub fn read_fact_of_object(
+    kind: FactKind,
+    json: &str,
+    default_namespace: &str,
+) -> Result<Option<FactEntry>, DecodeError> {
+    if let Some(origin) = kind.itself_if_it_makes_networks() {
         let object: NetworkObject = decode(json)?;
         let Some(name) = object.name().map(str::to_owned) else { return Ok(None) };
         let own = if kind.namespaced() { object.namespace().unwrap_or(default_namespace) } else { "" };
         let namespace = own.to_owned();
-        let fact = render(origin, &object, default_namespace).map(|r| Fact::Network(Arc::new(r)));
+        let fact = network_of_object(origin, &object, default_namespace).map(|r| Fact::Network(Arc::new(r)));
         return Ok(Some(FactEntry { namespace, name, version: object.version(), fact }));
     }
     let (meta, fact) = match kind {
-        Kind::Namespace => {
-            let (meta, fact) = namespace::read(json)?;
+        FactKind::Namespace => {
+            let (meta, fact) = namespace_labels_and_mode::read(json)?;
             (meta, Some(Fact::Namespace(Arc::new(fact))))
         }
-        Kind::NodePolicy => {
+        FactKind::NodePolicy => {
             let (meta, fact) = sriov_node_policy::read(json)?;
             (meta, fact.map(|f| Fact::NodePolicy(Arc::new(f))))
         }
-        Kind::NodeState => {
+        FactKind::NodeState => {
             let (meta, fact) = sriov_node_state::read(json)?;
             (meta, Some(Fact::NodeState(Arc::new(fact))))
         }
-        Kind::PoolConfig => {
+        FactKind::PoolConfig => {
             let (meta, fact) = sriov_pool_config::read(json)?;
             (meta, Some(Fact::PoolConfig(Arc::new(fact))))
         }
-        Kind::OperatorConfig => {
+        FactKind::OperatorConfig => {
             let (meta, fact) = sriov_operator_config::read(json)?;
             (meta, fact.map(|f| Fact::OperatorConfig(Arc::new(f))))
         }
-        Kind::NicClusterPolicy | Kind::NicNodePolicy => {
-            let (meta, policy) = nic_cluster_policy::read(kind, json)?;
-            let pools = from(policy.pools, kind, &meta);
+        FactKind::NicClusterPolicy | FactKind::NicNodePolicy => {
+            let (meta, policy) = nic_cluster_and_node_policy::read(kind, json)?;
+            let pools = with_origin(policy.pools, kind, &meta);
             (meta, Some(Fact::NicPolicy(Arc::new(NicPolicy { pools, ..policy }))))
         }
-        Kind::ConfigMap => {
+        FactKind::ConfigMap => {
             let (meta, says) = config_map::read(json)?;
             let fact = says.map(|says| match says {
-                config_map::Says::Pools(pools) => Fact::Pools(Arc::new(from(pools, kind, &meta))),
-                config_map::Says::Texts(texts) => Fact::Texts(Arc::new(texts)),
+                config_map::ConfigMapFact::Pools(pools) => {
+                    Fact::Pools(Arc::new(with_origin(pools, kind, &meta)))
+                }
+                config_map::ConfigMapFact::Texts(texts) => Fact::Texts(Arc::new(texts)),
             });
             (meta, fact)
         }
-        Kind::IpPool | Kind::CidrPool => {
-            let (meta, fact) = address_pool::read(json, kind == Kind::CidrPool)?;
+        FactKind::IpPool | FactKind::CidrPool => {
+            let (meta, fact) = address_pool::read(json, kind == FactKind::CidrPool)?;
             (meta, Some(Fact::AddressPool(Arc::new(fact))))
         }
-        Kind::DeviceClass => {
+        FactKind::DeviceClass => {
             let (meta, fact) = device_class::read(json)?;
             (meta, Some(Fact::DeviceClass(Arc::new(fact))))
         }
-        Kind::ResourceClaim => {
+        FactKind::ResourceClaim => {
             let (meta, fact) = device_claim::read_claim(json)?;
             (meta, Some(Fact::DeviceClaim(Arc::new(fact))))
         }
-        Kind::ResourceClaimTemplate => {
+        FactKind::ResourceClaimTemplate => {
             let (meta, fact) = device_claim::read_template(json)?;
             (meta, Some(Fact::DeviceClaim(Arc::new(fact))))
         }
-        Kind::ComputeDomain => {
+        FactKind::ComputeDomain => {
             let (meta, fact) = compute_domain::read(json)?;
             (meta, fact.map(|f| Fact::ChannelTemplate(Arc::new(f))))
         }
-        Kind::ResourceSlice => {
+        FactKind::ResourceSlice => {
             let (meta, fact) = resource_slice::read(json)?;
             (meta, fact.map(|f| Fact::Slice(Arc::new(f))))
         }
-        Kind::TrainingRuntime | Kind::ClusterTrainingRuntime => {
+        FactKind::TrainingRuntime | FactKind::ClusterTrainingRuntime => {
             let (meta, fact) = training_runtime::read(json)?;
             (meta, fact.map(|f| Fact::TrainingRuntime(Arc::new(f))))
         }
-        Kind::Node => {
+        FactKind::Node => {
             decode::<NodeObject<'_>>(json)?;
             return Ok(None);
         }
         _ => return Ok(None),
     };
-    let version = meta.version();
+    let version = meta.resource_version();
     let Some(name) = meta.name.filter(|n| !n.is_empty()) else { return Ok(None) };
     let own = || meta.namespace.filter(|n| !n.is_empty()).unwrap_or_else(|| default_namespace.to_owned());
     let namespace = if kind.namespaced() { own() } else { String::new() };
@@ -166,7 +172,7 @@ pub fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Option<Fa
 }
 
 /// Pools with the object that they come from.
-fn from(mut pools: Vec<ResourceFact>, kind: Kind, meta: &object_shape::Meta) -> Vec<ResourceFact> {
+fn with_origin(mut pools: Vec<ResourceFact>, kind: FactKind, meta: &object_shape::Meta) -> Vec<ResourceFact> {
     let name = meta.name.as_deref().unwrap_or_default();
     let origin: Arc<str> = match meta.namespace.as_deref().filter(|_| kind.namespaced()) {
         Some(namespace) => format!("{} {namespace}/{name}", kind.name()),
@@ -183,13 +189,14 @@ fn from(mut pools: Vec<ResourceFact>, kind: Kind, meta: &object_shape::Meta) -> 
 ///
 /// # Errors
 /// [`DecodeError`] when a field that is read has another type.
-pub fn check(kind: Kind, json: &str) -> Result<(), DecodeError> {
-    read(kind, json, "").map(|_| ())
+pub fn check_object_is_readable(kind: FactKind, json: &str) -> Result<(), DecodeError> {
+    read_fact_of_object(kind, json, "").map(|_| ())
 }
 
 /// Whether an object is a fact. A ConfigMap is one only if it configures a device plugin, or has variables of NCCL
 /// and its companions.
 #[must_use]
-pub fn is_fact(kind: Kind, json: &str) -> bool {
-    kind != Kind::ConfigMap || read(kind, json, "").is_ok_and(|entry| entry.is_some_and(|e| e.fact.is_some()))
+pub fn is_fact(kind: FactKind, json: &str) -> bool {
+    kind != FactKind::ConfigMap
+        || read_fact_of_object(kind, json, "").is_ok_and(|entry| entry.is_some_and(|e| e.fact.is_some()))
 }

@@ -1,13 +1,13 @@
 //! The annotations of an object of any kind.
 
-use super::null_as_absent::{Pairs, Text, mapping};
 use super::reader;
+use super::types_of_decoded_fields::{Pairs, Text, optional_struct};
 use serde::Deserialize;
 
 /// An object, of which only the annotations are read.
 #[derive(Debug, Default, Deserialize)]
-pub struct Annotated<'a> {
-    #[serde(borrow, default, deserialize_with = "mapping")]
+pub struct AnnotationsOfObject<'a> {
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     metadata: Option<Metadata<'a>>,
 }
 
@@ -17,7 +17,7 @@ struct Metadata<'a> {
     annotations: Option<Pairs<'a, Text<'a>>>,
 }
 
-impl<'a> Annotated<'a> {
+impl<'a> AnnotationsOfObject<'a> {
     /// The annotations of an object; none if they cannot be read, which FAB809 reports.
     #[must_use]
     pub fn read_or_empty(json: &'a str) -> Self {

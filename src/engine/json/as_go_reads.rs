@@ -1,11 +1,11 @@
 //! JSON inside of text fields, as Go programs read it.
 //!
-//! `encoding/json` matches a key with a field of a struct in any case ([`is_key`]), and the last of several such keys
+//! `encoding/json` matches a key with a field of a struct in any case ([`does_key_match_field`]), and the last of several such keys
 //! wins (<https://pkg.go.dev/encoding/json#Unmarshal>). CNI plugins, their IPAM and both device plugins read their
 //! configurations that way. Keys of maps keep their case, and so do those that libcni looks up in a map: `plugins` of
 //! a list (containernetworking/cni libcni/conf.go, `ConfListFromBytes`).
 
-use crate::text::check_size;
+use crate::text::refuse_long_document;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::cell::Cell;
@@ -13,7 +13,7 @@ use std::fmt;
 
 /// Fields of CNI plugins and their IPAM that are read here (k8snetworkplumbingwg/sriov-cni and ib-sriov-cni
 /// pkg/types, containernetworking/plugins, k8snetworkplumbingwg/whereabouts pkg/types, Mellanox/nvidia-k8s-ipam).
-pub(crate) const CNI: &[&str] = &[
+pub(crate) const CNI_FIELDS: &[&str] = &[
     "address",
     "addresses",
     "allmulti",
@@ -67,7 +67,7 @@ pub(crate) const CNI: &[&str] = &[
 
 /// Fields of the device plugins' configurations (k8snetworkplumbingwg/sriov-network-device-plugin and
 /// Mellanox/k8s-rdma-shared-dev-plugin pkg/types/types.go).
-pub(crate) const DEVICE_PLUGIN: &[&str] = &[
+pub(crate) const DEVICE_PLUGIN_FIELDS: &[&str] = &[
     "acpiIndexes",
     "additionalInfo",
     "auxTypes",
@@ -97,18 +97,18 @@ pub(crate) const DEVICE_PLUGIN: &[&str] = &[
 ];
 
 /// Fields that are maps: the keys below them are arbitrary.
-const MAPS: [&str; 4] = ["additionalInfo", "args", "capabilities", "sysctl"];
+const FIELDS_WITH_FREE_KEYS: [&str; 4] = ["additionalInfo", "args", "capabilities", "sysctl"];
 
 /// Fields of one number or text that are pointers in Go (k8snetworkplumbingwg/sriov-cni and
 /// Mellanox/k8s-rdma-shared-dev-plugin pkg/types).
-const POINTERS: [&str; 6] =
+const POINTER_FIELDS: [&str; 6] =
     ["max_tx_rate", "min_tx_rate", "periodicUpdateInterval", "vlan", "vlanProto", "vlanQoS"];
 
 /// Whether `encoding/json` takes a key for a field with an ASCII name: in any case, and with two letters that are no
 /// ASCII, U+017F (long s) for `s` and U+212A (Kelvin sign) for `k`, because their simple case folding is ASCII (Go's
 /// encoding/json/fold.go, `foldName`). tests/recorded/go-json has what a Go decoder said.
 #[must_use]
-pub(crate) fn is_key(field: &str, key: &str) -> bool {
+pub(crate) fn does_key_match_field(field: &str, key: &str) -> bool {
     let folded = |c: char| match c {
         '\u{17f}' => 's',
         '\u{212a}' => 'k',
@@ -120,21 +120,24 @@ pub(crate) fn is_key(field: &str, key: &str) -> bool {
 
 /// The fields that keys below a key may match.
 pub(crate) fn fields_below_key<'f>(fields: &'f [&'static str], key: &str) -> &'f [&'static str] {
-    if MAPS.contains(&key) { &[] } else { fields }
+    if FIELDS_WITH_FREE_KEYS.contains(&key) { &[] } else { fields }
 }
 
 /// Whether a field keeps its value if null follows: Go does not change numbers, texts and truth values then, and sets
 /// slices, maps and pointers to nil. Objects are taken for pointers, as IPAM plugins have them.
-pub(crate) fn outlives_null(field: &str, scalar: bool) -> bool {
-    scalar && !POINTERS.contains(&field)
+pub(crate) fn does_value_survive_null(field: &str, scalar: bool) -> bool {
+    scalar && !POINTER_FIELDS.contains(&field)
 }
 
 /// A text as a document with the keys spelled like the fields they match; returns whether any was spelled otherwise.
 ///
 /// # Errors
 /// The error of `serde_json` for a text that is not JSON, or an error for one that is too long.
-pub(crate) fn read(text: &str, fields: &[&'static str]) -> serde_json::Result<(Value, bool)> {
-    check_size(text)?;
+pub(crate) fn read_and_respell_keys(
+    text: &str,
+    fields: &[&'static str],
+) -> serde_json::Result<(Value, bool)> {
+    refuse_long_document(text)?;
     let respelt = Cell::new(false);
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = Reader { fields, respelt: &respelt }.deserialize(&mut deserializer)?;
@@ -146,8 +149,8 @@ pub(crate) fn read(text: &str, fields: &[&'static str]) -> serde_json::Result<(V
 ///
 /// # Errors
 /// As [`read`].
-pub(crate) fn read_cni(text: &str) -> serde_json::Result<Value> {
-    read(text, CNI).map(|(value, _)| value)
+pub(crate) fn read_cni_and_respell_keys(text: &str) -> serde_json::Result<Value> {
+    read_and_respell_keys(text, CNI_FIELDS).map(|(value, _)| value)
 }
 
 #[derive(Clone, Copy)]
@@ -162,7 +165,7 @@ impl Reader<'_> {
         if self.fields.contains(&key.as_str()) {
             return key;
         }
-        match self.fields.iter().find(|field| is_key(field, &key)) {
+        match self.fields.iter().find(|field| does_key_match_field(field, &key)) {
             Some(field) => {
                 self.respelt.set(true);
                 (*field).to_owned()
@@ -218,7 +221,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
             let key = self.field(key);
             let value = map.next_value_seed(Self { fields: fields_below_key(self.fields, &key), ..self })?;
             let scalar = || object.get(&key).is_some_and(|old: &Value| !old.is_array() && !old.is_object());
-            if value.is_null() && !self.fields.is_empty() && outlives_null(&key, scalar()) {
+            if value.is_null() && !self.fields.is_empty() && does_value_survive_null(&key, scalar()) {
                 continue;
             }
             object.insert(key, value);
@@ -232,15 +235,18 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> String {
-        read_cni(text).unwrap().to_string()
+        read_cni_and_respell_keys(text).unwrap().to_string()
     }
 
     #[test]
     fn keys_match_fields_in_any_case() {
         assert_eq!(of(r#"{"Type":"sriov","VLAN":3}"#), r#"{"type":"sriov","vlan":3}"#);
         assert_eq!(of(r#"{"IPAM":{"POOLNAME":"a"},"other":1}"#), r#"{"ipam":{"poolName":"a"},"other":1}"#);
-        assert_eq!(read(r#"{"type":"a"}"#, CNI).unwrap(), (serde_json::json!({"type": "a"}), false));
-        assert!(read(r#"[{"ResourceName":"a"}]"#, DEVICE_PLUGIN).unwrap().1);
+        assert_eq!(
+            read_and_respell_keys(r#"{"type":"a"}"#, CNI_FIELDS).unwrap(),
+            (serde_json::json!({"type": "a"}), false)
+        );
+        assert!(read_and_respell_keys(r#"[{"ResourceName":"a"}]"#, DEVICE_PLUGIN_FIELDS).unwrap().1);
     }
 
     #[test]
@@ -281,9 +287,9 @@ mod tests {
     #[test]
     fn all_other_values_are_those_of_serde_json() {
         let text = r#"{"a":[null,true,-1,18446744073709551615,1.5e3,"x\ny",{}],"b":{"c":[]}}"#;
-        assert_eq!(read_cni(text).unwrap(), serde_json::from_str::<Value>(text).unwrap());
+        assert_eq!(read_cni_and_respell_keys(text).unwrap(), serde_json::from_str::<Value>(text).unwrap());
         for broken in ["{", "{} x", "{\"a\":1,}", ""] {
-            let own = read_cni(broken).unwrap_err().to_string();
+            let own = read_cni_and_respell_keys(broken).unwrap_err().to_string();
             assert_eq!(own, serde_json::from_str::<Value>(broken).unwrap_err().to_string());
         }
     }

@@ -1,7 +1,7 @@
 //! Decoding with a place: if a value does not fit, the error names it as a JSON pointer.
 
 use super::reader;
-use crate::text::nearest;
+use crate::text::nearest_if_probably_meant;
 use serde::Deserialize;
 
 /// A value of another type than its field has.
@@ -56,8 +56,8 @@ fn not_one_of(message: &str) -> Option<String> {
     // The name is the user's and may contain anything; the list is ours and has no backtick.
     let (name, list) = rest.rsplit_once("`, expected ").or_else(|| rest.rsplit_once("`, there are no "))?;
     let known = || list.split('`').skip(1).step_by(2);
-    let shown = crate::text::printable(name, 64);
-    let hint = match nearest(name, known()) {
+    let shown = crate::text::escaped_and_cut(name, 64);
+    let hint = match nearest_if_probably_meant(name, known()) {
         Some(near) => format!("did you mean {near:?}?"),
         None => format!("expected one of: {}", known().collect::<Vec<_>>().join(", ")),
     };

@@ -3,13 +3,13 @@
 
 pub mod annotations_of_object;
 pub(crate) mod as_go_reads;
+mod cursor_in_text;
 pub mod decode_with_place;
 pub(crate) mod lists_too_long_to_decode;
 pub(crate) mod name_value_pair;
-pub(crate) mod nested_objects;
-pub mod null_as_absent;
 pub mod quantity;
 mod read_error;
 pub(crate) mod reader;
-mod skip_value;
+pub(crate) mod search_text_for_key;
+pub mod types_of_decoded_fields;
 pub(crate) mod write;

@@ -2,7 +2,7 @@
 //! variable with a literal value. With serde, which goes through their fields, the containers of a training pod took 50,000
 //! instructions; with this way, they take 27,000. An object that looks otherwise is read by serde.
 
-use super::read_error::Wrong;
+use super::read_error::ReadError;
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{DeserializeSeed, SeqAccess};
 
@@ -20,9 +20,9 @@ impl<'de> Pair<'de> {
 }
 
 impl<'de> SeqAccess<'de> for Pair<'de> {
-    type Error = Wrong;
+    type Error = ReadError;
 
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Wrong> {
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, ReadError> {
         self.0.next().map(|text| seed.deserialize(BorrowedStrDeserializer::new(text))).transpose()
     }
 }

@@ -70,7 +70,7 @@ impl Quantity {
 
     /// Whole units, rounded up as the API server does; saturates at the range of `i64`.
     #[must_use]
-    pub fn units(self) -> i64 {
+    pub fn units_rounded_up(self) -> i64 {
         let up = self.nanos.div_euclid(NANO) + i128::from(self.nanos.rem_euclid(NANO) != 0);
         i64::try_from(up).unwrap_or(if up < 0 { i64::MIN } else { i64::MAX })
     }
@@ -97,14 +97,14 @@ impl Quantity {
 /// Longest text of a quantity that is kept as it is written (bytes). The API server writes a quantity in its shortest form,
 /// with at most 19 digits and nine after the point (k8s.io/apimachinery pkg/api/resource/quantity.go, `maxAllowed` and
 /// `CanonicalizeBytes`); only a manifest or a custom resource can have a longer one.
-const MAX_TEXT: usize = 64;
+const MAX_TEXT_LENGTH: usize = 64;
 
 /// A text that reads as the same quantity, or as the same error, and is not long.
-pub(super) fn shortened(text: Cow<'_, str>) -> Cow<'_, str> {
-    if text.len() <= MAX_TEXT {
+pub(super) fn shorten_with_same_meaning(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.len() <= MAX_TEXT_LENGTH {
         return text;
     }
-    let start: String = text.chars().take(MAX_TEXT / 4 - 1).collect();
+    let start: String = text.chars().take(MAX_TEXT_LENGTH / 4 - 1).collect();
     Cow::Owned(match Quantity::parse(&text) {
         Ok(quantity) if quantity.is_integer() => (quantity.nanos / NANO).to_string(),
         Ok(quantity) => format!("{}n", quantity.nanos),
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     fn units(text: &str) -> i64 {
-        Quantity::parse(text).unwrap().units()
+        Quantity::parse(text).unwrap().units_rounded_up()
     }
 
     #[test]
@@ -311,11 +311,11 @@ mod tests {
             (format!("${{{}}}", "A".repeat(100)), "${AAAAAAAAAAAAA{…}"),
             ("A".repeat(100), "AAAAAAAAAAAAAAA{…}"),
         ] {
-            assert_eq!(shortened(Cow::Borrowed(&text)), short);
+            assert_eq!(shorten_with_same_meaning(Cow::Borrowed(&text)), short);
             assert_eq!(Quantity::parse(short), Quantity::parse(&text), "{text}");
         }
-        for text in ["0".repeat(MAX_TEXT), "x".repeat(MAX_TEXT)] {
-            assert!(matches!(shortened(Cow::Borrowed(&text)), Cow::Borrowed(_)));
+        for text in ["0".repeat(MAX_TEXT_LENGTH), "x".repeat(MAX_TEXT_LENGTH)] {
+            assert!(matches!(shorten_with_same_meaning(Cow::Borrowed(&text)), Cow::Borrowed(_)));
         }
     }
 

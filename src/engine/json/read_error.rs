@@ -1,12 +1,12 @@
 //! Why a text cannot be read, and where.
 
-use crate::text::{cut, json_pointer_token};
+use crate::text::{cut_to_bytes, json_pointer_token};
 use serde::de::{Error, Expected, IgnoredAny, Unexpected};
 use std::fmt;
 
 /// The error of the reader. A pointer wide, because every value that is read returns a result of it.
 #[derive(Debug)]
-pub(crate) struct Wrong(Box<Fault>);
+pub(crate) struct ReadError(Box<Fault>);
 
 #[derive(Debug)]
 struct Fault {
@@ -30,7 +30,7 @@ pub(super) enum Step {
     Index(usize),
 }
 
-impl Wrong {
+impl ReadError {
     fn of(reason: Reason) -> Self {
         Self(Box::new(Fault { reason, steps: Vec::new() }))
     }
@@ -49,13 +49,13 @@ impl Wrong {
 
     /// An error of serde_json about a part of the text.
     #[cold]
-    pub(super) fn part(error: &serde_json::Error) -> Self {
+    pub(super) fn from_serde_error(error: &serde_json::Error) -> Self {
         Self::value(without_position(error))
     }
 
     /// The same error, seen from the value around.
     #[cold]
-    pub(super) fn within(mut self, step: Step) -> Self {
+    pub(super) fn with_outer_step(mut self, step: Step) -> Self {
         self.0.steps.push(step);
         self
     }
@@ -95,7 +95,7 @@ fn without_position(error: &serde_json::Error) -> String {
     message
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0.reason {
             Reason::Syntax => f.write_str("not JSON"),
@@ -104,7 +104,7 @@ impl fmt::Display for Wrong {
     }
 }
 
-impl std::error::Error for Wrong {}
+impl std::error::Error for ReadError {}
 
 /// What a message quotes of a text (bytes). A message quotes with escapes, which takes long for a text of megabytes, and
 /// several rules may read the same value.
@@ -118,7 +118,9 @@ struct Quoted<'a>(Unexpected<'a>, String);
 impl<'a> Quoted<'a> {
     fn of(found: Unexpected<'a>) -> Self {
         let start = match found {
-            Unexpected::Str(text) if text.len() > MAX_QUOTED => format!("{}…", cut(text, MAX_QUOTED)),
+            Unexpected::Str(text) if text.len() > MAX_QUOTED => {
+                format!("{}…", cut_to_bytes(text, MAX_QUOTED))
+            }
             _ => String::new(),
         };
         Self(found, start)
@@ -135,14 +137,14 @@ struct Start(String);
 
 impl fmt::Write for Start {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let part = cut(text, MAX_MESSAGE.saturating_sub(self.0.len()));
+        let part = cut_to_bytes(text, MAX_MESSAGE.saturating_sub(self.0.len()));
         self.0.push_str(part);
         if part.len() == text.len() { Ok(()) } else { Err(fmt::Error) }
     }
 }
 
 /// The messages of serde_json, which names null and numbers as JSON does.
-impl Error for Wrong {
+impl Error for ReadError {
     #[cold]
     fn custom<T: fmt::Display>(message: T) -> Self {
         use fmt::Write as _;
@@ -154,12 +156,12 @@ impl Error for Wrong {
 
     #[cold]
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::part(&serde_json::Error::invalid_type(Quoted::of(found).shown(), expected))
+        Self::from_serde_error(&serde_json::Error::invalid_type(Quoted::of(found).shown(), expected))
     }
 
     #[cold]
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::part(&serde_json::Error::invalid_value(Quoted::of(found).shown(), expected))
+        Self::from_serde_error(&serde_json::Error::invalid_value(Quoted::of(found).shown(), expected))
     }
 }
 
@@ -170,10 +172,10 @@ mod tests {
     #[test]
     fn messages_about_long_texts_are_short() {
         let text = "\u{200b}".repeat(1 << 20);
-        let wrong = Wrong::invalid_type(Unexpected::Str(&text), &"a boolean");
+        let wrong = ReadError::invalid_type(Unexpected::Str(&text), &"a boolean");
         let message = wrong.message("");
         assert!(message.len() < 2 * MAX_MESSAGE && message.ends_with("expected a boolean"), "{message}");
-        assert!(Wrong::custom(&text).message("").len() <= MAX_MESSAGE);
-        assert_eq!(Wrong::custom("é").message(""), "é");
+        assert!(ReadError::custom(&text).message("").len() <= MAX_MESSAGE);
+        assert_eq!(ReadError::custom("é").message(""), "é");
     }
 }

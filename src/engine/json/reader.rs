@@ -5,9 +5,9 @@
 //! Its errors name the place. So each type is compiled for one reader, and not again for another that finds the place:
 //! that would be a tenth of the binary.
 
+use super::cursor_in_text::Cursor;
 use super::name_value_pair::{PLAIN_PAIR, Pair};
-use super::read_error::{Step, Wrong};
-use super::skip_value::Cursor;
+use super::read_error::{ReadError, Step};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, Expected, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde_json::Number;
@@ -21,10 +21,10 @@ const RAW: &str = "$serde_json::private::RawValue";
 ///
 /// # Errors
 /// The first value that does not fit.
-pub(crate) fn read<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Wrong> {
+pub(crate) fn read<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, ReadError> {
     let mut reader = Reader { cursor: Cursor::new(text), depth: 0 };
     let value = T::deserialize(&mut reader)?;
-    if reader.cursor.is_at_end() { Ok(value) } else { Err(Wrong::syntax()) }
+    if reader.cursor.is_at_end() { Ok(value) } else { Err(ReadError::syntax()) }
 }
 
 struct Reader<'de> {
@@ -34,35 +34,37 @@ struct Reader<'de> {
 
 impl<'de> Reader<'de> {
     /// The text of the next value.
-    fn text_of_next_value(&mut self) -> Result<&'de str, Wrong> {
+    fn text_of_next_value(&mut self) -> Result<&'de str, ReadError> {
         self.cursor.skip_space_and_peek();
         let start = self.cursor.at();
         self.skip()?;
-        self.cursor.since(start).ok_or_else(Wrong::syntax)
+        self.cursor.text_since(start).ok_or_else(ReadError::syntax)
     }
 
-    fn skip(&mut self) -> Result<(), Wrong> {
+    fn skip(&mut self) -> Result<(), ReadError> {
         match self.cursor.skip_value().or_else(|| self.cursor.skip_deep_value()) {
             Some(()) => Ok(()),
-            None => Err(Wrong::syntax()),
+            None => Err(ReadError::syntax()),
         }
     }
 
-    fn text<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Wrong> {
-        match self.cursor.plain_text() {
+    fn visit_text<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.cursor.take_text_without_escapes() {
             Some(text) => visitor.visit_borrowed_str(text),
-            None if self.cursor.skip_space_and_peek() == Some(b'"') => visitor.visit_str(&self.escaped()?),
+            None if self.cursor.skip_space_and_peek() == Some(b'"') => {
+                visitor.visit_str(&self.read_text_with_escapes()?)
+            }
             None => Err(self.other_type(&visitor)),
         }
     }
 
     /// The next value, a text with escapes.
     #[inline(never)]
-    fn escaped(&mut self) -> Result<String, Wrong> {
-        serde_json::from_str(self.text_of_next_value()?).map_err(|error| Wrong::part(&error))
+    fn read_text_with_escapes(&mut self) -> Result<String, ReadError> {
+        serde_json::from_str(self.text_of_next_value()?).map_err(|error| ReadError::from_serde_error(&error))
     }
 
-    fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Wrong> {
+    fn visit_number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, ReadError> {
         if !matches!(self.cursor.skip_space_and_peek(), Some(b'-' | b'0'..=b'9')) {
             return Err(self.other_type(&visitor));
         }
@@ -75,26 +77,26 @@ impl<'de> Reader<'de> {
 
     /// The next value, a number.
     #[inline(never)]
-    fn parsed(&mut self) -> Result<Parsed, Wrong> {
+    fn parsed(&mut self) -> Result<Parsed, ReadError> {
         parsed(self.text_of_next_value()?)
     }
 
     /// The error for the next value, which has another type than the expected one.
     #[cold]
     #[inline(never)]
-    fn other_type(&mut self, expected: &dyn Expected) -> Wrong {
-        match self.text_of_next_value().and_then(|text| found(text, expected)) {
+    fn other_type(&mut self, expected: &dyn Expected) -> ReadError {
+        match self.text_of_next_value().and_then(|text| wrong_type_error(text, expected)) {
             Ok(wrong) | Err(wrong) => wrong,
         }
     }
 
     fn read_one_level_deeper<V>(
         &mut self,
-        read: impl FnOnce(&mut Self) -> Result<V, Wrong>,
-    ) -> Result<V, Wrong> {
+        read: impl FnOnce(&mut Self) -> Result<V, ReadError>,
+    ) -> Result<V, ReadError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(Wrong::value("recursion limit exceeded"));
+            return Err(ReadError::value("recursion limit exceeded"));
         }
         let value = read(self)?;
         self.depth -= 1;
@@ -109,18 +111,19 @@ enum Parsed {
     Float(f64),
 }
 
-fn parsed(text: &str) -> Result<Parsed, Wrong> {
-    let number: Number = serde_json::from_str(text).map_err(|error| Wrong::part(&error))?;
+fn parsed(text: &str) -> Result<Parsed, ReadError> {
+    let number: Number = serde_json::from_str(text).map_err(|error| ReadError::from_serde_error(&error))?;
     let whole = number.as_u64().map(Parsed::Unsigned).or_else(|| number.as_i64().map(Parsed::Signed));
-    whole.or_else(|| number.as_f64().map(Parsed::Float)).ok_or_else(Wrong::syntax)
+    whole.or_else(|| number.as_f64().map(Parsed::Float)).ok_or_else(ReadError::syntax)
 }
 
 /// The error for a value of another type.
-fn found(text: &str, expected: &dyn Expected) -> Result<Wrong, Wrong> {
+fn wrong_type_error(text: &str, expected: &dyn Expected) -> Result<ReadError, ReadError> {
     let string;
     let found = match text.as_bytes().first() {
         Some(b'"') => {
-            string = serde_json::from_str::<String>(text).map_err(|error| Wrong::part(&error))?;
+            string =
+                serde_json::from_str::<String>(text).map_err(|error| ReadError::from_serde_error(&error))?;
             Unexpected::Str(&string)
         }
         Some(b'{') => Unexpected::Map,
@@ -134,14 +137,14 @@ fn found(text: &str, expected: &dyn Expected) -> Result<Wrong, Wrong> {
             Parsed::Float(number) => Unexpected::Float(number),
         },
     };
-    Ok(Wrong::invalid_type(found, expected))
+    Ok(ReadError::invalid_type(found, expected))
 }
 
 /// Methods for numbers.
 macro_rules! numbers {
     ($($method:ident)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-            self.number(visitor)
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+            self.visit_number(visitor)
         }
     )*};
 }
@@ -149,27 +152,27 @@ macro_rules! numbers {
 /// Methods for texts.
 macro_rules! texts {
     ($($method:ident)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-            self.text(visitor)
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+            self.visit_text(visitor)
         }
     )*};
 }
 
 impl<'de> Deserializer<'de> for &mut Reader<'de> {
-    type Error = Wrong;
+    type Error = ReadError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match self.cursor.skip_space_and_peek() {
-            Some(b'"') => self.text(visitor),
+            Some(b'"') => self.visit_text(visitor),
             Some(b'{') => self.deserialize_map(visitor),
             Some(b'[') => self.deserialize_seq(visitor),
             Some(b't' | b'f') => self.deserialize_bool(visitor),
             Some(b'n') => self.deserialize_unit(visitor),
-            _ => self.number(visitor),
+            _ => self.visit_number(visitor),
         }
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         if self.cursor.skip_space_and_peek() == Some(b'n') {
             self.skip()?;
             return visitor.visit_none();
@@ -177,21 +180,21 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         if !matches!(self.cursor.skip_space_and_peek(), Some(b't' | b'f')) {
             return Err(self.other_type(&visitor));
         }
         visitor.visit_bool(self.text_of_next_value()? == "true")
     }
 
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         if self.cursor.step_past(b'{').is_none() {
             return Err(self.other_type(&visitor));
         }
         self.read_one_level_deeper(|reader| {
             let mut items = Items { reader, state: State::Start, end: b'}', place: 0 };
             let value = visitor.visit_map(&mut items)?;
-            items.ended(value)
+            items.require_all_items_read(value)
         })
     }
 
@@ -200,22 +203,22 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Wrong> {
+    ) -> Result<V::Value, ReadError> {
         self.deserialize_map(visitor)
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         if self.cursor.step_past(b'[').is_none() {
             return Err(self.other_type(&visitor));
         }
         self.read_one_level_deeper(|reader| {
             let mut items = Items { reader, state: State::Start, end: b']', place: 0 };
             let value = visitor.visit_seq(&mut items)?;
-            items.ended(value)
+            items.require_all_items_read(value)
         })
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         self.skip()?;
         visitor.visit_unit()
     }
@@ -224,12 +227,12 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Wrong> {
+    ) -> Result<V::Value, ReadError> {
         if name == RAW {
             return visitor.visit_map(Raw(Some(self.text_of_next_value()?)));
         }
         if name == PLAIN_PAIR
-            && let Some(texts) = self.cursor.plain_pair()
+            && let Some(texts) = self.cursor.take_name_and_value()
         {
             return visitor.visit_seq(Pair::new(texts));
         }
@@ -241,21 +244,21 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Wrong> {
+    ) -> Result<V::Value, ReadError> {
         serde_json::Deserializer::from_str(self.text_of_next_value()?)
             .deserialize_enum(name, variants, visitor)
-            .map_err(|error| Wrong::part(&error))
+            .map_err(|error| ReadError::from_serde_error(&error))
     }
 
     fn deserialize_unit_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Wrong> {
+    ) -> Result<V::Value, ReadError> {
         self.deserialize_unit(visitor)
     }
 
-    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, ReadError> {
         self.deserialize_seq(visitor)
     }
 
@@ -264,11 +267,11 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         _: &'static str,
         len: usize,
         visitor: V,
-    ) -> Result<V::Value, Wrong> {
+    ) -> Result<V::Value, ReadError> {
         self.deserialize_tuple(len, visitor)
     }
 
-    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         if self.cursor.skip_space_and_peek() != Some(b'n') {
             return Err(self.other_type(&visitor));
         }
@@ -305,7 +308,7 @@ enum State {
 impl Items<'_, '_> {
     /// Whether another item follows.
     #[inline]
-    fn has_next_item(&mut self) -> Result<bool, Wrong> {
+    fn has_next_item(&mut self) -> Result<bool, ReadError> {
         let next = self.reader.cursor.skip_space_and_peek();
         if next == Some(b',') && self.state == State::Within {
             self.reader.cursor.step();
@@ -316,7 +319,7 @@ impl Items<'_, '_> {
 
     /// Whether an item follows although no comma does: the first one, or none.
     #[inline(never)]
-    fn first_or_none(&mut self, next: Option<u8>) -> Result<bool, Wrong> {
+    fn first_or_none(&mut self, next: Option<u8>) -> Result<bool, ReadError> {
         match (&self.state, next) {
             (State::Start | State::Within, Some(next)) if next == self.end => {
                 self.reader.cursor.step();
@@ -327,54 +330,54 @@ impl Items<'_, '_> {
                 self.state = State::Within;
                 Ok(true)
             }
-            _ => Err(Wrong::syntax()),
+            _ => Err(ReadError::syntax()),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn at_key(&self, wrong: Wrong) -> Wrong {
-        match self.reader.cursor.text_at(self.place) {
-            Some(key) => wrong.within(Step::Key(key)),
+    fn with_key_of_place(&self, wrong: ReadError) -> ReadError {
+        match self.reader.cursor.decode_text_at(self.place) {
+            Some(key) => wrong.with_outer_step(Step::Key(key)),
             None => wrong,
         }
     }
 
     /// A visitor that stops early has not read the object.
-    fn ended<V>(&self, value: V) -> Result<V, Wrong> {
-        if self.state == State::Ended { Ok(value) } else { Err(Wrong::value("more items than expected")) }
+    fn require_all_items_read<V>(&self, value: V) -> Result<V, ReadError> {
+        if self.state == State::Ended { Ok(value) } else { Err(ReadError::value("more items than expected")) }
     }
 }
 
 impl<'de> MapAccess<'de> for &mut Items<'_, 'de> {
-    type Error = Wrong;
+    type Error = ReadError;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Wrong> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, ReadError> {
         if !self.has_next_item()? {
             return Ok(None);
         }
         if self.reader.cursor.skip_space_and_peek() != Some(b'"') {
-            return Err(Wrong::syntax());
+            return Err(ReadError::syntax());
         }
         self.place = self.reader.cursor.at();
         match seed.deserialize(&mut *self.reader) {
             Ok(key) => Ok(Some(key)),
-            Err(wrong) => Err(self.at_key(wrong)),
+            Err(wrong) => Err(self.with_key_of_place(wrong)),
         }
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Wrong> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ReadError> {
         if self.reader.cursor.step_past(b':').is_none() {
-            return Err(self.at_key(Wrong::syntax()));
+            return Err(self.with_key_of_place(ReadError::syntax()));
         }
-        seed.deserialize(&mut *self.reader).map_err(|wrong| self.at_key(wrong))
+        seed.deserialize(&mut *self.reader).map_err(|wrong| self.with_key_of_place(wrong))
     }
 }
 
 impl<'de> SeqAccess<'de> for &mut Items<'_, 'de> {
-    type Error = Wrong;
+    type Error = ReadError;
 
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Wrong> {
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, ReadError> {
         if !self.has_next_item()? {
             return Ok(None);
         }
@@ -383,7 +386,7 @@ impl<'de> SeqAccess<'de> for &mut Items<'_, 'de> {
                 self.place += 1;
                 Ok(Some(item))
             }
-            Err(wrong) => Err(wrong.within(Step::Index(self.place))),
+            Err(wrong) => Err(wrong.with_outer_step(Step::Index(self.place))),
         }
     }
 }
@@ -392,14 +395,14 @@ impl<'de> SeqAccess<'de> for &mut Items<'_, 'de> {
 struct Raw<'de>(Option<&'de str>);
 
 impl<'de> MapAccess<'de> for Raw<'de> {
-    type Error = Wrong;
+    type Error = ReadError;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Wrong> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, ReadError> {
         seed.deserialize(serde::de::value::StrDeserializer::new(RAW)).map(Some)
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Wrong> {
-        let text = self.0.take().ok_or_else(Wrong::syntax)?;
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ReadError> {
+        let text = self.0.take().ok_or_else(ReadError::syntax)?;
         seed.deserialize(serde::de::value::BorrowedStrDeserializer::new(text))
     }
 }

@@ -95,10 +95,10 @@ impl CniConfig {
     /// # Errors
     /// [`ConfigError`] if every attachment would fail over it.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
-        let value: Value =
-            as_go_reads::read_cni(text).map_err(|error| ConfigError::NotJson(error.to_string()))?;
+        let value: Value = as_go_reads::read_cni_and_respell_keys(text)
+            .map_err(|error| ConfigError::NotJson(error.to_string()))?;
         let Value::Object(object) = value else { return Err(ConfigError::NotObject) };
-        if let Some(plugin) = plugin(&object)? {
+        if let Some(plugin) = read_plugin(&object)? {
             return Ok(Self { plugins: vec![plugin] });
         }
         let plugins = match object.get("plugins") {
@@ -108,7 +108,7 @@ impl CniConfig {
             Some(_) => return Err(ConfigError::WrongType("plugins", "list")),
         };
         let entry = |(index, entry): (usize, &Value)| match entry {
-            Value::Object(object) => plugin(object)?.ok_or(ConfigError::NoType(index)),
+            Value::Object(object) => read_plugin(object)?.ok_or(ConfigError::NoType(index)),
             _ => Err(ConfigError::NoType(index)),
         };
         Ok(Self { plugins: plugins.iter().enumerate().map(entry).collect::<Result<_, _>>()? })
@@ -116,7 +116,7 @@ impl CniConfig {
 }
 
 /// The plugin of an object; `None` if it has no `type`.
-fn plugin(object: &Map<String, Value>) -> Result<Option<Plugin>, ConfigError> {
+fn read_plugin(object: &Map<String, Value>) -> Result<Option<Plugin>, ConfigError> {
     let cni_type = match object.get("type") {
         None | Some(Value::Null) => return Ok(None),
         Some(Value::String(text)) if text.is_empty() => return Ok(None),

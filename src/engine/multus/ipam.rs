@@ -1,18 +1,18 @@
 //! The source of a network's addresses: the `ipam` object of a CNI configuration.
 
 use super::subnet::Subnet;
-use crate::text::cut;
+use crate::text::cut_to_bytes;
 use serde_json::{Map, Value};
 
 /// Most subnets of a network that are kept; real networks have one or two. Pods are compared by them.
 const MAX_SUBNETS: usize = 64;
 
 /// Most bytes of the name of a pool that are kept: more than a pool can have in its name.
-const MAX_POOL: usize = 256;
+const MAX_POOL_NAME_LENGTH: usize = 256;
 
 /// A source of addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Allocator {
+pub enum IpamPlugin {
     /// host-local: files of one node; nodes do not know each other's addresses (containernetworking/plugins
     /// plugins/ipam/host-local).
     HostLocal,
@@ -32,11 +32,11 @@ pub enum Allocator {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ipam {
     /// The source of addresses.
-    pub allocator: Allocator,
+    pub allocator: IpamPlugin,
     /// Networks of the addresses, if the configuration names them.
     pub subnets: Box<[Subnet]>,
     /// Pool of nv-ipam.
-    pub pool: Option<PoolRef>,
+    pub pool: Option<NvIpamPoolName>,
     /// Whether it sets a default route.
     pub default_route: bool,
     /// Whether the configuration contains fixed addresses, so that every pod gets the same.
@@ -45,7 +45,7 @@ pub struct Ipam {
 
 /// A pool of nv-ipam by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PoolRef {
+pub struct NvIpamPoolName {
     /// Name; the configuration may list several, separated by commas, of which this is the first.
     pub name: Box<str>,
     /// Whether it is a CIDRPool; the default is an IPPool.
@@ -58,27 +58,29 @@ impl Ipam {
     pub fn read(object: &Map<String, Value>) -> Option<Self> {
         let text = |key: &str| object.get(key).and_then(Value::as_str).filter(|t| !t.is_empty());
         let allocator = match text("type")? {
-            "host-local" => Allocator::HostLocal,
-            "static" => Allocator::Static,
-            "dhcp" => Allocator::Dhcp,
-            "whereabouts" => Allocator::Whereabouts,
-            "nv-ipam" => Allocator::NvIpam,
-            _ => Allocator::Other,
+            "host-local" => IpamPlugin::HostLocal,
+            "static" => IpamPlugin::Static,
+            "dhcp" => IpamPlugin::Dhcp,
+            "whereabouts" => IpamPlugin::Whereabouts,
+            "nv-ipam" => IpamPlugin::NvIpam,
+            _ => IpamPlugin::Other,
         };
-        let mut subnets: Vec<Subnet> = texts(object, allocator).filter_map(|t| Some(range(t)?.1)).collect();
+        let mut subnets: Vec<Subnet> =
+            address_texts(object, allocator).filter_map(|t| Some(parse_address_range(t)?.1)).collect();
         subnets.sort_unstable();
         subnets.dedup();
         subnets.truncate(MAX_SUBNETS);
-        let pool = text("poolName").filter(|_| allocator == Allocator::NvIpam).map(|name| PoolRef {
-            name: cut(name.split(',').next().unwrap_or_default().trim(), MAX_POOL).into(),
+        let pool = text("poolName").filter(|_| allocator == IpamPlugin::NvIpam).map(|name| NvIpamPoolName {
+            name: cut_to_bytes(name.split(',').next().unwrap_or_default().trim(), MAX_POOL_NAME_LENGTH)
+                .into(),
             cidr: text("poolType").is_some_and(|t| t.eq_ignore_ascii_case("cidrpool")),
         });
-        let fixed = allocator == Allocator::Static && !subnets.is_empty();
+        let fixed = allocator == IpamPlugin::Static && !subnets.is_empty();
         Some(Self {
             allocator,
             subnets: subnets.into(),
             pool,
-            default_route: default_route(object).is_some(),
+            default_route: index_of_first_default_route(object).is_some(),
             fixed,
         })
     }
@@ -86,35 +88,38 @@ impl Ipam {
 
 /// Index of the first default route among `routes`.
 #[must_use]
-pub fn default_route(ipam: &Map<String, Value>) -> Option<usize> {
+pub fn index_of_first_default_route(ipam: &Map<String, Value>) -> Option<usize> {
     let routes = ipam.get("routes").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     routes.iter().position(|route| {
-        let to = route.get("dst").and_then(Value::as_str).and_then(Subnet::parse);
+        let to = route.get("dst").and_then(Value::as_str).and_then(Subnet::parse_address_and_subnet);
         to.is_some_and(|(_, net)| net.is_default())
     })
 }
 
 /// The texts with addresses.
-fn texts<'a>(object: &'a Map<String, Value>, allocator: Allocator) -> Box<dyn Iterator<Item = &'a str> + 'a> {
+fn address_texts<'a>(
+    object: &'a Map<String, Value>,
+    allocator: IpamPlugin,
+) -> Box<dyn Iterator<Item = &'a str> + 'a> {
     let of = |value: &'a Value, key: &str| value.get(key).and_then(Value::as_str);
     let list = |key: &str| object.get(key).and_then(Value::as_array).into_iter().flatten();
     let own = |key: &str| object.get(key).and_then(Value::as_str).into_iter();
     match allocator {
-        Allocator::HostLocal => {
+        IpamPlugin::HostLocal => {
             let ranges = list("ranges").filter_map(Value::as_array).flatten();
             Box::new(own("subnet").chain(ranges.filter_map(move |r| of(r, "subnet"))))
         }
-        Allocator::Whereabouts => {
+        IpamPlugin::Whereabouts => {
             Box::new(own("range").chain(list("ipRanges").filter_map(move |r| of(r, "range"))))
         }
-        Allocator::Static => Box::new(list("addresses").filter_map(move |a| of(a, "address"))),
-        Allocator::Dhcp | Allocator::NvIpam | Allocator::Other => Box::new(std::iter::empty()),
+        IpamPlugin::Static => Box::new(list("addresses").filter_map(move |a| of(a, "address"))),
+        IpamPlugin::Dhcp | IpamPlugin::NvIpam | IpamPlugin::Other => Box::new(std::iter::empty()),
     }
 }
 
 /// `address/prefix`, or `first-last/prefix` in the form of whereabouts.
-fn range(text: &str) -> Option<(core::net::IpAddr, Subnet)> {
-    Subnet::parse(text.rsplit_once('-').map_or(text, |(_, last)| last).trim())
+fn parse_address_range(text: &str) -> Option<(core::net::IpAddr, Subnet)> {
+    Subnet::parse_address_and_subnet(text.rsplit_once('-').map_or(text, |(_, last)| last).trim())
 }
 
 #[cfg(test)]
@@ -128,26 +133,26 @@ mod tests {
     #[test]
     fn reads_each_allocator() {
         for (text, allocator, subnets) in [
-            (r#"{"type":"host-local","subnet":"10.1.2.0/24"}"#, Allocator::HostLocal, vec!["10.1.2.0/24"]),
+            (r#"{"type":"host-local","subnet":"10.1.2.0/24"}"#, IpamPlugin::HostLocal, vec!["10.1.2.0/24"]),
             (
                 r#"{"type":"host-local","ranges":[[{"subnet":"10.1.0.0/16"},{"subnet":"10.2.0.0/16"}],[{"subnet":"fd00::/64"}]]}"#,
-                Allocator::HostLocal,
+                IpamPlugin::HostLocal,
                 vec!["10.1.0.0/16", "10.2.0.0/16", "fd00::/64"],
             ),
-            (r#"{"type":"whereabouts","range":"10.1.2.7/28"}"#, Allocator::Whereabouts, vec!["10.1.2.0/28"]),
+            (r#"{"type":"whereabouts","range":"10.1.2.7/28"}"#, IpamPlugin::Whereabouts, vec!["10.1.2.0/28"]),
             (
                 r#"{"type":"whereabouts","ipRanges":[{"range":"10.1.2.5-10.1.2.9/24"}]}"#,
-                Allocator::Whereabouts,
+                IpamPlugin::Whereabouts,
                 vec!["10.1.2.0/24"],
             ),
             (
                 r#"{"type":"static","addresses":[{"address":"10.1.2.3/24"}]}"#,
-                Allocator::Static,
+                IpamPlugin::Static,
                 vec!["10.1.2.0/24"],
             ),
-            (r#"{"type":"nv-ipam","poolName":"p"}"#, Allocator::NvIpam, vec![]),
-            (r#"{"type":"dhcp"}"#, Allocator::Dhcp, vec![]),
-            (r#"{"type":"spiderpool","subnet":"10.0.0.0/8"}"#, Allocator::Other, vec![]),
+            (r#"{"type":"nv-ipam","poolName":"p"}"#, IpamPlugin::NvIpam, vec![]),
+            (r#"{"type":"dhcp"}"#, IpamPlugin::Dhcp, vec![]),
+            (r#"{"type":"spiderpool","subnet":"10.0.0.0/8"}"#, IpamPlugin::Other, vec![]),
         ] {
             let found = ipam(text).unwrap();
             let shown: Vec<String> = found.subnets.iter().map(ToString::to_string).collect();
@@ -155,7 +160,7 @@ mod tests {
                 (found.allocator, shown),
                 (allocator, subnets.iter().map(ToString::to_string).collect())
             );
-            assert_eq!(found.fixed, allocator == Allocator::Static);
+            assert_eq!(found.fixed, allocator == IpamPlugin::Static);
         }
         assert_eq!(ipam("{}"), None);
         assert_eq!(ipam(r#"{"type":""}"#), None);

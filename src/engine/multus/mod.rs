@@ -2,20 +2,20 @@
 //! how they are read: what is wrong with them is reported by the rules in `rules::networks`.
 
 pub mod cni_config;
+pub mod facts_of_network;
 pub mod ipam;
 pub mod network_class;
 mod networks_annotation_error;
 pub mod networks_annotation_requests;
 pub mod parse_networks_annotation;
 pub mod subnet;
-pub mod which_resource_network_needs;
 
-pub use network_class::{Class, LinkLayer, Sharing, classify};
+pub use facts_of_network::{AddressFacts, NetworkFact, NetworkRef, NodeLabel, ResourceName, ResourceRef};
+pub use network_class::{LinkLayer, NetworkClass, Sharing, classify_cni_config};
 pub use networks_annotation_error::AnnotationError;
 pub use networks_annotation_requests::Requests;
-pub use parse_networks_annotation::{MAX_NETWORKS, Networks, Selection, is_label, parse, parse_all};
-pub use which_resource_network_needs::{
-    Addressing, NetworkFact, NetworkRef, NodeLabel, ResourceName, ResourceRef,
+pub use parse_networks_annotation::{
+    MAX_NETWORKS, RequestedAttachment, RequestedNetworks, is_dns_label, parse_all, parse_within_limit,
 };
 
 /// Pod annotation that requests secondary networks (Network Plumbing WG specification, section 4.1.1).

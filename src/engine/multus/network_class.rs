@@ -26,7 +26,7 @@ impl LinkLayer {
     /// The link layer that an interface name shows. systemd names IPoIB interfaces `ib…` (`ibs`, `ibp`, `ibP`), and
     /// the kernel `ibN` (systemd.net-naming-scheme(7)); other names show nothing.
     #[must_use]
-    pub fn of_interface(name: &str) -> Option<Self> {
+    pub fn of_interface_name(name: &str) -> Option<Self> {
         name.starts_with("ib").then_some(Self::InfiniBand)
     }
 }
@@ -47,7 +47,7 @@ pub enum Sharing {
 /// The facts about a network in its CNI configuration. All are unknown if the object has no configuration, or one
 /// that cannot be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Class {
+pub struct NetworkClass {
     /// `type` of the plugin that creates the interface.
     pub plugin: Option<String>,
     /// Whether the RDMA device moves into the pod's namespace, which needs nodes in RDMA mode `exclusive`.
@@ -61,18 +61,18 @@ pub struct Class {
 }
 
 /// Plugins that change an interface which another plugin created.
-const META: [&str; 9] =
+const META_PLUGINS: [&str; 9] =
     ["rdma", "tuning", "vrf", "sbr", "bandwidth", "portmap", "route-override", "coordinator", "ifacer"];
 
 /// Classifies a configuration. The primary plugin is the first that creates an interface; unknown types are not
 /// faults, their class is unknown (rdma-cni README; containernetworking/plugins; k8snetworkplumbingwg/sriov-cni and
 /// ib-sriov-cni; Mellanox/ipoib-cni).
 #[must_use]
-pub fn classify(config: &CniConfig) -> Class {
-    let primary = config.plugins.iter().find(|p| !META.contains(&p.cni_type.as_str()));
+pub fn classify_cni_config(config: &CniConfig) -> NetworkClass {
+    let primary = config.plugins.iter().find(|p| !META_PLUGINS.contains(&p.cni_type.as_str()));
     let isolation = config.plugins.iter().any(|p| p.cni_type == "rdma")
         || primary.is_some_and(|p: &Plugin| p.rdma_isolation);
-    let Some(primary) = primary else { return Class { isolation, ..Class::default() } };
+    let Some(primary) = primary else { return NetworkClass { isolation, ..NetworkClass::default() } };
     let (link, sharing) = match primary.cni_type.as_str() {
         "sriov" => (Some(LinkLayer::Ethernet), Some(Sharing::ExclusiveVf)),
         "ib-sriov" => (Some(LinkLayer::InfiniBand), Some(Sharing::ExclusiveVf)),
@@ -85,7 +85,7 @@ pub fn classify(config: &CniConfig) -> Class {
         }
         _ => (None, None),
     };
-    Class {
+    NetworkClass {
         plugin: Some(primary.cni_type.clone()),
         isolation,
         link,
@@ -94,7 +94,7 @@ pub fn classify(config: &CniConfig) -> Class {
     }
 }
 
-impl Class {
+impl NetworkClass {
     /// Whether the plugin takes one device per attachment.
     #[must_use]
     pub fn takes_device(&self) -> Option<bool> {
@@ -111,8 +111,12 @@ impl Class {
     /// A plugin for only one link layer settles it. But macvlan and ipvlan accept any master in their configuration;
     /// over InfiniBand they fail on the node.
     #[must_use]
-    pub fn link_with(&self, resource: Option<LinkLayer>, interface: Option<LinkLayer>) -> Option<LinkLayer> {
-        let named = || interface.or_else(|| self.interface.as_deref().and_then(LinkLayer::of_interface));
+    pub fn link_layer_with_other_facts(
+        &self,
+        resource: Option<LinkLayer>,
+        interface: Option<LinkLayer>,
+    ) -> Option<LinkLayer> {
+        let named = || interface.or_else(|| self.interface.as_deref().and_then(LinkLayer::of_interface_name));
         match self.plugin.as_deref() {
             Some("macvlan" | "ipvlan") => named().or(self.link),
             _ => self.link.or(resource).or_else(named),
@@ -121,7 +125,7 @@ impl Class {
 
     /// Whether an RDMA device comes with an attachment, by the resource's devices: ib-sriov attaches nothing else.
     #[must_use]
-    pub fn rdma_with(&self, resource: Option<bool>) -> Option<bool> {
+    pub fn has_rdma_with_other_facts(&self, resource: Option<bool>) -> Option<bool> {
         resource.or_else(|| (self.plugin.as_deref() == Some("ib-sriov")).then_some(true))
     }
 }
@@ -130,8 +134,8 @@ impl Class {
 mod tests {
     use super::*;
 
-    fn class(text: &str) -> Class {
-        classify(&CniConfig::parse(text).unwrap())
+    fn class(text: &str) -> NetworkClass {
+        classify_cni_config(&CniConfig::parse(text).unwrap())
     }
 
     #[test]
@@ -172,18 +176,24 @@ mod tests {
     fn other_facts_settle_a_class_that_the_plugin_leaves_open() {
         use LinkLayer::{Ethernet, InfiniBand};
         let device = class(r#"{"type":"host-device"}"#);
-        assert_eq!(device.link_with(Some(InfiniBand), None), Some(InfiniBand));
-        assert_eq!(device.link_with(None, None), None);
+        assert_eq!(device.link_layer_with_other_facts(Some(InfiniBand), None), Some(InfiniBand));
+        assert_eq!(device.link_layer_with_other_facts(None, None), None);
         let named = class(r#"{"type":"host-device","device":"ibs3"}"#);
-        assert_eq!(named.link_with(None, None), Some(InfiniBand));
-        assert_eq!(named.link_with(None, Some(Ethernet)), Some(Ethernet));
+        assert_eq!(named.link_layer_with_other_facts(None, None), Some(InfiniBand));
+        assert_eq!(named.link_layer_with_other_facts(None, Some(Ethernet)), Some(Ethernet));
         let macvlan = class(r#"{"type":"macvlan","master":"ibp12s0"}"#);
-        assert_eq!(macvlan.link_with(None, None), Some(InfiniBand));
-        assert_eq!(class(r#"{"type":"macvlan","master":"ens1"}"#).link_with(None, None), Some(Ethernet));
-        assert_eq!(class(r#"{"type":"sriov"}"#).link_with(Some(InfiniBand), None), Some(Ethernet));
-        assert_eq!(class(r#"{"type":"ib-sriov"}"#).rdma_with(None), Some(true));
-        assert_eq!(class(r#"{"type":"sriov"}"#).rdma_with(Some(false)), Some(false));
-        assert_eq!(class(r#"{"type":"sriov"}"#).rdma_with(None), None);
+        assert_eq!(macvlan.link_layer_with_other_facts(None, None), Some(InfiniBand));
+        assert_eq!(
+            class(r#"{"type":"macvlan","master":"ens1"}"#).link_layer_with_other_facts(None, None),
+            Some(Ethernet)
+        );
+        assert_eq!(
+            class(r#"{"type":"sriov"}"#).link_layer_with_other_facts(Some(InfiniBand), None),
+            Some(Ethernet)
+        );
+        assert_eq!(class(r#"{"type":"ib-sriov"}"#).has_rdma_with_other_facts(None), Some(true));
+        assert_eq!(class(r#"{"type":"sriov"}"#).has_rdma_with_other_facts(Some(false)), Some(false));
+        assert_eq!(class(r#"{"type":"sriov"}"#).has_rdma_with_other_facts(None), None);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //! (k8snetworkplumbingwg/multus-cni pkg/types/types.go, NetworkSelectionElement).
 
 use super::networks_annotation_error::{AnnotationError, shorten};
-use crate::json::as_go_reads::is_key;
-use crate::json::null_as_absent::{Pairs, Text};
+use crate::json::as_go_reads::does_key_match_field;
+use crate::json::types_of_decoded_fields::{Pairs, Text};
 use crate::multus::subnet::Subnet;
 use core::net::IpAddr;
 use serde::de::IgnoredAny;
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Keys that Multus reads, and `ipam-claim-reference`, which OVN-Kubernetes reads from the same text.
-pub const KEYS: [&str; 13] = [
+pub const KEYS_THAT_PROGRAMS_READ: [&str; 13] = [
     "name",
     "namespace",
     "ips",
@@ -56,14 +56,14 @@ type Element<'a> = Pairs<'a, Option<&'a RawValue>>;
 ///
 /// # Errors
 /// [`AnnotationError`] for a value that Multus refuses.
-pub(super) fn read<'a>(
+pub(super) fn read_requests_of_element<'a>(
     item: &Element<'a>,
     index: usize,
 ) -> Result<Option<Box<Requests<'a>>>, AnnotationError> {
     let (mut found, mut ips) = (Requests::default(), "");
     for (key, raw) in item.iter() {
         // Go's decoder takes the last of several keys.
-        let Some(known) = KEYS.into_iter().find(|k| is_key(k, key)) else {
+        let Some(known) = KEYS_THAT_PROGRAMS_READ.into_iter().find(|k| does_key_match_field(k, key)) else {
             found.unknown.push(key.to_owned());
             continue;
         };
@@ -94,9 +94,15 @@ pub(super) fn read<'a>(
                 found.ips = list.into_iter().map(kept).collect();
                 ips = raw;
             }
-            "mac" => found.mac = text()?.map(|t| hardware(t, || wrong("a hardware address"))).transpose()?,
+            "mac" => {
+                found.mac = text()?
+                    .map(|t| checked_hardware_address(t, || wrong("a hardware address")))
+                    .transpose()?
+            }
             "infiniband-guid" => {
-                found.guid = text()?.map(|t| hardware(t, || wrong("a GUID of 8 octets"))).transpose()?;
+                found.guid = text()?
+                    .map(|t| checked_hardware_address(t, || wrong("a GUID of 8 octets")))
+                    .transpose()?;
             }
             "deviceID" => found.device = text()?,
             "default-route" => {
@@ -110,12 +116,14 @@ pub(super) fn read<'a>(
                 let _: BTreeMap<String, IgnoredAny> =
                     serde_json::from_str(raw).map_err(|_| wrong("an object"))?;
             }
-            "bandwidth" if !is_numbers(raw, &RATES) => {
+            "bandwidth" if !has_whole_numbers_in_keys(raw, &RATES) => {
                 return Err(wrong("an object of whole numbers (rates in bit/s, bursts in bits)"));
             }
             "portMappings" => {
                 let list: Option<Vec<Option<&RawValue>>> = serde_json::from_str(raw).ok();
-                if !list.is_some_and(|l| l.into_iter().flatten().all(|port| is_numbers(port.get(), &PORTS))) {
+                if !list.is_some_and(|l| {
+                    l.into_iter().flatten().all(|port| has_whole_numbers_in_keys(port.get(), &PORTS))
+                }) {
                     return Err(wrong("a list of objects with ports as numbers"));
                 }
             }
@@ -131,27 +139,31 @@ pub(super) fn read<'a>(
 }
 
 /// Whether a JSON text is an object in which each of some keys has a whole number, as Go decodes it into an `int`.
-fn is_numbers(json: &str, keys: &[&str]) -> bool {
+fn has_whole_numbers_in_keys(json: &str, keys: &[&str]) -> bool {
     let Ok(object) = serde_json::from_str::<Element<'_>>(json) else { return false };
     let number = |raw: &Option<&RawValue>| raw.is_none_or(|raw| raw.get().parse::<i64>().is_ok());
-    object.iter().all(|(key, raw)| !keys.iter().any(|k| is_key(k, key)) || number(raw))
+    object.iter().all(|(key, raw)| !keys.iter().any(|k| does_key_match_field(k, key)) || number(raw))
 }
 
-fn hardware<'a>(
+fn checked_hardware_address<'a>(
     text: Cow<'a, str>,
     wrong: impl FnOnce() -> AnnotationError,
 ) -> Result<Cow<'a, str>, AnnotationError> {
-    if octets(&text).is_some() { Ok(text) } else { Err(wrong()) }
+    if count_octets_of_hardware_address(&text).is_some() { Ok(text) } else { Err(wrong()) }
 }
 
 fn is_address(text: &str) -> bool {
-    if text.contains('/') { Subnet::parse(text).is_some() } else { text.parse::<IpAddr>().is_ok() }
+    if text.contains('/') {
+        Subnet::parse_address_and_subnet(text).is_some()
+    } else {
+        text.parse::<IpAddr>().is_ok()
+    }
 }
 
 /// Octets of a hardware address, as Go's `net.ParseMAC` reads it: 6, 8 or 20 of them, in pairs of digits between `:` or
 /// `-`, or in fours between `.`.
 #[must_use]
-pub fn octets(text: &str) -> Option<usize> {
+pub fn count_octets_of_hardware_address(text: &str) -> Option<usize> {
     let separator = text.chars().find(|c| !c.is_ascii_hexdigit())?;
     let size = match separator {
         ':' | '-' => 2,

@@ -4,8 +4,8 @@
 
 use super::networks_annotation_error::{AnnotationError, shorten};
 use super::networks_annotation_requests::{self, Requests};
-use crate::json::as_go_reads::is_key;
-use crate::json::null_as_absent::{Pairs, Text};
+use crate::json::as_go_reads::does_key_match_field;
+use crate::json::types_of_decoded_fields::{Pairs, Text};
 use crate::text::split_at_first;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -22,11 +22,11 @@ const MAX_INTERFACE: usize = 15;
 
 /// The networks that a pod requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Networks<'a> {
+pub struct RequestedNetworks<'a> {
     text: &'a str,
     form: Form,
     /// Attachments in order; a network named twice has two attachments.
-    pub items: Vec<Selection<'a>>,
+    pub items: Vec<RequestedAttachment<'a>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ enum Form {
 
 /// One attachment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Selection<'a> {
+pub struct RequestedAttachment<'a> {
     /// Namespace of the NetworkAttachmentDefinition; if absent, the pod's own.
     pub namespace: Option<Cow<'a, str>>,
     /// Name of the NetworkAttachmentDefinition.
@@ -52,25 +52,25 @@ pub struct Selection<'a> {
 ///
 /// # Errors
 /// [`AnnotationError`] when Multus would fail the pod's sandbox over it, or when it names more than [`MAX_NETWORKS`].
-pub fn parse(text: &str) -> Result<Networks<'_>, AnnotationError> {
-    read(text, MAX_NETWORKS)
+pub fn parse_within_limit(text: &str) -> Result<RequestedNetworks<'_>, AnnotationError> {
+    parse_up_to(text, MAX_NETWORKS)
 }
 
 /// The same with every network, however many there are: for questions that each network answers by itself.
 ///
 /// # Errors
 /// [`AnnotationError`] when Multus would fail the pod's sandbox over it.
-pub fn parse_all(text: &str) -> Result<Networks<'_>, AnnotationError> {
-    read(text, usize::MAX)
+pub fn parse_all(text: &str) -> Result<RequestedNetworks<'_>, AnnotationError> {
+    parse_up_to(text, usize::MAX)
 }
 
-fn read(text: &str, most: usize) -> Result<Networks<'_>, AnnotationError> {
+fn parse_up_to(text: &str, most: usize) -> Result<RequestedNetworks<'_>, AnnotationError> {
     if text.len() > MAX_BYTES {
         return Err(AnnotationError::TooLong(text.len()));
     }
     // It looks at every byte, so that the compiler uses vectors.
     if text.bytes().fold(false, |found, b| found | matches!(b, b'[' | b'{' | b'"')) {
-        return Ok(Networks { text, form: Form::Json, items: parse_json(text, most)? });
+        return Ok(RequestedNetworks { text, form: Form::Json, items: parse_json(text, most)? });
     }
     // Multus takes only the empty text for no networks (pkg/k8sclient/k8sclient.go, GetPodNetwork).
     let items = match text.trim().is_empty() {
@@ -78,16 +78,16 @@ fn read(text: &str, most: usize) -> Result<Networks<'_>, AnnotationError> {
         true => return Err(AnnotationError::Blank),
         false => parse_short(text, most)?,
     };
-    Ok(Networks { text, form: Form::Short, items })
+    Ok(RequestedNetworks { text, form: Form::Short, items })
 }
 
-fn few(networks: usize, most: usize) -> Result<(), AnnotationError> {
+fn refuse_too_many(networks: usize, most: usize) -> Result<(), AnnotationError> {
     if networks > most { Err(AnnotationError::TooMany(networks)) } else { Ok(()) }
 }
 
-fn parse_short(text: &str, most: usize) -> Result<Vec<Selection<'_>>, AnnotationError> {
+fn parse_short(text: &str, most: usize) -> Result<Vec<RequestedAttachment<'_>>, AnnotationError> {
     let networks = text.bytes().filter(|b| *b == b',').count() + 1;
-    few(networks, most)?;
+    refuse_too_many(networks, most)?;
     let mut items = Vec::with_capacity(networks.min(MAX_NETWORKS));
     let mut rest = text;
     while let Some((item, after)) = split_at_first(rest, b',') {
@@ -99,7 +99,7 @@ fn parse_short(text: &str, most: usize) -> Result<Vec<Selection<'_>>, Annotation
 }
 
 /// An element of the short form, without the white space around it.
-fn short_item(item: &str, index: usize) -> Result<Selection<'_>, AnnotationError> {
+fn short_item(item: &str, index: usize) -> Result<RequestedAttachment<'_>, AnnotationError> {
     let (network, interface) = match split_at_first(item, b'@') {
         Some((_, rest)) if rest.as_bytes().contains(&b'@') => return Err(AnnotationError::Shape(index)),
         // Multus skips empty parts (pkg/k8sclient/k8sclient.go, parsePodNetworkObjectName).
@@ -115,14 +115,14 @@ fn short_item(item: &str, index: usize) -> Result<Selection<'_>, AnnotationError
         return Err(AnnotationError::NoName(index));
     }
     // The short form accepts only labels: no dot, unlike the JSON form.
-    check(index, "network name", name, |n| n.len() <= MAX_NAME && is_part(n))?;
+    check_name(index, "network name", name, |n| n.len() <= MAX_NAME && is_part_of_dns_name(n))?;
     if let Some(namespace) = namespace {
-        check(index, "namespace", namespace, is_label)?;
+        check_name(index, "namespace", namespace, is_dns_label)?;
     }
     if let Some(interface) = interface {
-        check(index, "interface", interface, is_interface)?;
+        check_name(index, "interface", interface, is_interface_name)?;
     }
-    Ok(Selection {
+    Ok(RequestedAttachment {
         namespace: namespace.map(Cow::Borrowed),
         name: Cow::Borrowed(name),
         interface: interface.map(Cow::Borrowed),
@@ -130,11 +130,11 @@ fn short_item(item: &str, index: usize) -> Result<Selection<'_>, AnnotationError
     })
 }
 
-fn parse_json(text: &str, most: usize) -> Result<Vec<Selection<'_>>, AnnotationError> {
+fn parse_json(text: &str, most: usize) -> Result<Vec<RequestedAttachment<'_>>, AnnotationError> {
     let elements: Vec<&RawValue> = serde_json::from_str(text).map_err(|error| {
         if error.is_data() { AnnotationError::NotAList } else { AnnotationError::Json(error.to_string()) }
     })?;
-    few(elements.len(), most)?;
+    refuse_too_many(elements.len(), most)?;
     elements
         .into_iter()
         .enumerate()
@@ -149,15 +149,15 @@ fn parse_json(text: &str, most: usize) -> Result<Vec<Selection<'_>>, AnnotationE
             // The deprecated spelling, which Multus reads if the other is empty.
             let deprecated = member(&item, "interfaceRequest", index, "interface")?.filter(|n| !n.is_empty());
             let interface = interface.or(deprecated);
-            check(index, "network name", &name, is_subdomain)?;
+            check_name(index, "network name", &name, is_dns_subdomain)?;
             if let Some(namespace) = &namespace {
-                check(index, "namespace", namespace, is_label)?;
+                check_name(index, "namespace", namespace, is_dns_label)?;
             }
             if let Some(interface) = &interface {
-                check(index, "interface", interface, is_interface)?;
+                check_name(index, "interface", interface, is_interface_name)?;
             }
-            let requests = networks_annotation_requests::read(&item, index)?;
-            Ok(Selection { namespace, name, interface, requests })
+            let requests = networks_annotation_requests::read_requests_of_element(&item, index)?;
+            Ok(RequestedAttachment { namespace, name, interface, requests })
         })
         .collect()
 }
@@ -171,7 +171,7 @@ fn member<'a>(
     what: &'static str,
 ) -> Result<Option<Cow<'a, str>>, AnnotationError> {
     let mut found = None;
-    for (_, raw) in item.iter().filter(|(k, _)| is_key(key, k)) {
+    for (_, raw) in item.iter().filter(|(k, _)| does_key_match_field(key, k)) {
         let Some(raw) = raw else { continue };
         let text: Text<'a> = serde_json::from_str(raw.get()).map_err(|_| AnnotationError::BadName {
             index,
@@ -183,7 +183,7 @@ fn member<'a>(
     Ok(found)
 }
 
-fn check(
+fn check_name(
     index: usize,
     what: &'static str,
     value: &str,
@@ -194,19 +194,19 @@ fn check(
 
 /// A DNS-1123 label: the form of a namespace's name.
 #[must_use]
-pub fn is_label(name: &str) -> bool {
-    name.len() <= 63 && is_part(name)
+pub fn is_dns_label(name: &str) -> bool {
+    name.len() <= 63 && is_part_of_dns_name(name)
 }
 
 /// A DNS-1123 subdomain: the form of a custom resource's name. Its parts have no limit of their own
 /// (k8s.io/apimachinery pkg/util/validation).
 #[must_use]
-pub fn is_subdomain(name: &str) -> bool {
+pub fn is_dns_subdomain(name: &str) -> bool {
     // Most names have no dot.
-    name.len() <= MAX_NAME && (is_part(name) || name.split('.').all(is_part))
+    name.len() <= MAX_NAME && (is_part_of_dns_name(name) || name.split('.').all(is_part_of_dns_name))
 }
 
-fn is_part(name: &str) -> bool {
+fn is_part_of_dns_name(name: &str) -> bool {
     let inner = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-';
     let bytes = name.as_bytes();
     bytes.iter().all(inner)
@@ -217,7 +217,7 @@ fn is_part(name: &str) -> bool {
 /// A Linux interface name: at most 15 bytes, no white space, no slash, no colon, neither `.` nor `..`
 /// (containernetworking/cni pkg/utils/utils.go, ValidateInterfaceName; Linux net/core/dev.c, dev_valid_name).
 #[must_use]
-pub fn is_interface(name: &str) -> bool {
+pub fn is_interface_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= MAX_INTERFACE
         && name != "."
@@ -225,10 +225,10 @@ pub fn is_interface(name: &str) -> bool {
         && name.chars().all(|c| !c.is_whitespace() && !c.is_control() && !matches!(c, '/' | ':'))
 }
 
-impl Networks<'_> {
+impl RequestedNetworks<'_> {
     /// The annotation with attachments appended, in its own form: order, spacing and unknown keys do not change.
     #[must_use]
-    pub fn append(&self, added: &[Selection<'_>]) -> String {
+    pub fn annotation_with_added(&self, added: &[RequestedAttachment<'_>]) -> String {
         match self.form {
             Form::Short => {
                 let separator = if self.text.contains(", ") { ", " } else { "," };
@@ -255,7 +255,7 @@ impl Networks<'_> {
                         out.push_str(separator);
                     }
                     first = false;
-                    out.push_str(&item.json());
+                    out.push_str(&item.json_form());
                 }
                 out.push_str(head.get(last.len()..).unwrap_or_default());
                 out.push_str(tail);
@@ -265,10 +265,10 @@ impl Networks<'_> {
     }
 }
 
-impl Selection<'_> {
+impl RequestedAttachment<'_> {
     /// `[namespace/]name[@interface]`.
     #[must_use]
-    pub fn short(&self) -> String {
+    pub fn short_form(&self) -> String {
         let mut out = String::with_capacity(self.short_length());
         self.push_short(&mut out);
         out
@@ -294,7 +294,7 @@ impl Selection<'_> {
     }
 
     /// A JSON object. The three texts are valid names, which need no escaping.
-    fn json(&self) -> String {
+    fn json_form(&self) -> String {
         let mut out = format!("{{\"name\":\"{}\"", self.name);
         if let Some(namespace) = &self.namespace {
             out.push_str(&format!(",\"namespace\":\"{namespace}\""));
@@ -312,11 +312,11 @@ mod tests {
     use super::*;
 
     fn shorts(text: &str) -> Vec<String> {
-        parse(text).unwrap().items.iter().map(Selection::short).collect()
+        parse_within_limit(text).unwrap().items.iter().map(RequestedAttachment::short_form).collect()
     }
 
-    fn rail(i: usize) -> Selection<'static> {
-        Selection {
+    fn rail(i: usize) -> RequestedAttachment<'static> {
+        RequestedAttachment {
             namespace: Some("default".into()),
             name: "net".into(),
             interface: Some(format!("rail{i}").into()),
@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn empty_parts_are_skipped() {
         for text in ["/a", "a@", "/a@"] {
-            let item = &parse(text).unwrap().items[0];
+            let item = &parse_within_limit(text).unwrap().items[0];
             assert_eq!((&*item.name, &item.namespace, &item.interface), ("a", &None, &None), "{text}");
         }
     }
@@ -380,9 +380,9 @@ mod tests {
             "{",
             "[{\"name\":1}]",
         ] {
-            assert!(parse(text).is_err(), "{text}");
+            assert!(parse_within_limit(text).is_err(), "{text}");
         }
-        assert_eq!(parse(&"x".repeat(1 << 20)), Err(AnnotationError::TooLong(1 << 20)));
+        assert_eq!(parse_within_limit(&"x".repeat(1 << 20)), Err(AnnotationError::TooLong(1 << 20)));
     }
 
     #[test]
@@ -390,15 +390,18 @@ mod tests {
         for list in
             [|n: usize| vec!["a"; n].join(","), |n| format!("[{}]", vec![r#"{"name":"a"}"#; n].join(","))]
         {
-            assert_eq!(parse(&list(MAX_NETWORKS)).unwrap().items.len(), MAX_NETWORKS);
-            assert_eq!(parse(&list(MAX_NETWORKS + 1)), Err(AnnotationError::TooMany(MAX_NETWORKS + 1)));
+            assert_eq!(parse_within_limit(&list(MAX_NETWORKS)).unwrap().items.len(), MAX_NETWORKS);
+            assert_eq!(
+                parse_within_limit(&list(MAX_NETWORKS + 1)),
+                Err(AnnotationError::TooMany(MAX_NETWORKS + 1))
+            );
             assert_eq!(parse_all(&list(MAX_NETWORKS + 1)).unwrap().items.len(), MAX_NETWORKS + 1);
         }
     }
 
     #[test]
     fn quotes_at_most_forty_characters() {
-        let quoted = |name: &str| match parse(name) {
+        let quoted = |name: &str| match parse_within_limit(name) {
             Err(AnnotationError::BadName { value, .. }) => value,
             other => panic!("{other:?}"),
         };
@@ -408,22 +411,30 @@ mod tests {
 
     #[test]
     fn appends_in_the_existing_form() {
-        assert_eq!(parse("").unwrap().append(&[rail(0), rail(1)]), "default/net@rail0,default/net@rail1");
-        assert_eq!(parse("a, b").unwrap().append(&[rail(0)]), "a, b, default/net@rail0");
         assert_eq!(
-            parse(r#"[{"name":"a","mac":"02:00:00:00:00:01"}]"#).unwrap().append(&[rail(0)]),
+            parse_within_limit("").unwrap().annotation_with_added(&[rail(0), rail(1)]),
+            "default/net@rail0,default/net@rail1"
+        );
+        assert_eq!(
+            parse_within_limit("a, b").unwrap().annotation_with_added(&[rail(0)]),
+            "a, b, default/net@rail0"
+        );
+        assert_eq!(
+            parse_within_limit(r#"[{"name":"a","mac":"02:00:00:00:00:01"}]"#)
+                .unwrap()
+                .annotation_with_added(&[rail(0)]),
             r#"[{"name":"a","mac":"02:00:00:00:00:01"}, {"name":"net","namespace":"default","interface":"rail0"}]"#
         );
         assert_eq!(
-            parse("[]").unwrap().append(&[rail(0)]),
+            parse_within_limit("[]").unwrap().annotation_with_added(&[rail(0)]),
             r#"[{"name":"net","namespace":"default","interface":"rail0"}]"#
         );
         let multi = "[\n  {\"name\":\"a\"}\n]\n";
-        let merged = parse(multi).unwrap().append(&[rail(0)]);
+        let merged = parse_within_limit(multi).unwrap().annotation_with_added(&[rail(0)]);
         assert_eq!(
             merged,
             "[\n  {\"name\":\"a\"},\n  {\"name\":\"net\",\"namespace\":\"default\",\"interface\":\"rail0\"}\n]\n"
         );
-        assert_eq!(parse(&merged).unwrap().items.len(), 2);
+        assert_eq!(parse_within_limit(&merged).unwrap().items.len(), 2);
     }
 }

@@ -11,7 +11,7 @@ pub struct Subnet(IpNet);
 impl Subnet {
     /// Reads `address/prefix`: the address, and its network. Go accepts a prefix with leading zeros, ipnet does not.
     #[must_use]
-    pub fn parse(text: &str) -> Option<(IpAddr, Self)> {
+    pub fn parse_address_and_subnet(text: &str) -> Option<(IpAddr, Self)> {
         let (address, prefix) = text.split_once('/')?;
         let address: IpAddr = address.parse().ok()?;
         let digits = !prefix.is_empty() && prefix.bytes().all(|b| b.is_ascii_digit());
@@ -27,19 +27,19 @@ impl Subnet {
 
     /// Its first address.
     #[must_use]
-    pub fn network(&self) -> IpAddr {
+    pub fn first_address(&self) -> IpAddr {
         self.0.network()
     }
 
     /// Bits of the prefix.
     #[must_use]
-    pub fn prefix(&self) -> u8 {
+    pub fn prefix_length(&self) -> u8 {
         self.0.prefix_len()
     }
 
     /// Bits of an address of its family.
     #[must_use]
-    pub fn width(&self) -> u8 {
+    pub fn address_bits(&self) -> u8 {
         self.0.max_prefix_len()
     }
 
@@ -58,13 +58,13 @@ impl Subnet {
     /// Whether it holds every address of its family, as the destination of a default route does.
     #[must_use]
     pub fn is_default(&self) -> bool {
-        self.prefix() == 0
+        self.prefix_length() == 0
     }
 
     /// Addresses of the prefix (count), the network's own among them.
     #[must_use]
-    pub fn size(&self) -> u128 {
-        1_u128.checked_shl(u32::from(self.width() - self.prefix())).unwrap_or(u128::MAX)
+    pub fn address_count(&self) -> u128 {
+        1_u128.checked_shl(u32::from(self.address_bits() - self.prefix_length())).unwrap_or(u128::MAX)
     }
 }
 
@@ -72,7 +72,7 @@ impl Subnet {
 /// have several subnets. In order of addresses a subnet comes right after one that holds it, or after others that the same
 /// one holds: subnets hold one another or are apart.
 #[must_use]
-pub fn first_overlap(mut list: Vec<(Subnet, usize)>) -> Option<(Subnet, usize, usize)> {
+pub fn first_two_members_that_overlap(mut list: Vec<(Subnet, usize)>) -> Option<(Subnet, usize, usize)> {
     list.sort_unstable();
     let mut widest: Option<(Subnet, usize)> = None;
     for (subnet, member) in list {
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     fn net(text: &str) -> Subnet {
-        Subnet::parse(text).unwrap().1
+        Subnet::parse_address_and_subnet(text).unwrap().1
     }
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
         for bad in
             ["", "10.0.0.0", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/+8", "10.0.0/8", "::1/129", "010.0.0.0/8"]
         {
-            assert!(Subnet::parse(bad).is_none(), "{bad}");
+            assert!(Subnet::parse_address_and_subnet(bad).is_none(), "{bad}");
         }
     }
 
@@ -132,15 +132,15 @@ mod tests {
 
     #[test]
     fn counts_addresses() {
-        assert_eq!((net("10.0.0.0/24").size(), net("10.0.0.0/32").size()), (256, 1));
-        assert_eq!((net("0.0.0.0/0").size(), net("::/0").size()), (1 << 32, u128::MAX));
+        assert_eq!((net("10.0.0.0/24").address_count(), net("10.0.0.0/32").address_count()), (256, 1));
+        assert_eq!((net("0.0.0.0/0").address_count(), net("::/0").address_count()), (1 << 32, u128::MAX));
     }
 
     #[test]
     fn the_first_overlap_is_of_two_members() {
-        let net = |text: &str| Subnet::parse(text).unwrap().1;
+        let net = |text: &str| Subnet::parse_address_and_subnet(text).unwrap().1;
         let of = |list: &[(&str, usize)]| {
-            first_overlap(list.iter().map(|(text, member)| (net(text), *member)).collect())
+            first_two_members_that_overlap(list.iter().map(|(text, member)| (net(text), *member)).collect())
         };
         assert_eq!(of(&[("10.1.0.0/16", 0), ("10.2.0.0/16", 1)]), None);
         assert_eq!(of(&[("10.1.0.0/16", 0), ("10.1.4.0/24", 0)]), None);

@@ -1,6 +1,8 @@
 //! Values that a program takes otherwise than they read.
 
-use super::numbers_as_nccl_reads::{has_unknown_part, is_no_number, leading_number, reads_number};
+use super::numbers_as_nccl_reads::{
+    has_unknown_part, is_read_as_number, leading_number, starts_with_no_number,
+};
 use super::variable_table::{Reading, Variable};
 
 /// Words of distance between devices (NVIDIA/nccl src/graph/paths.cc, `ncclTopoGetLevel`).
@@ -56,7 +58,11 @@ fn is_range(value: &str) -> bool {
 #[must_use]
 pub fn number_outside_range(variable: &Variable, value: &str) -> Option<i64> {
     let (least, most) = variable.range;
-    if !reads_number(variable) || value.is_empty() || has_unknown_part(value) || is_no_number(value) {
+    if !is_read_as_number(variable)
+        || value.is_empty()
+        || has_unknown_part(value)
+        || starts_with_no_number(value)
+    {
         return None;
     }
     let number = leading_number(value);
@@ -68,7 +74,7 @@ pub fn number_outside_range(variable: &Variable, value: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nccl::find;
+    use crate::nccl::find_variable;
 
     #[test]
     fn words() {
@@ -102,7 +108,7 @@ mod tests {
             ("NCCL_IB_ADDR_RANGE", "10.0.0.0/64", Some("10.0.0.0/64")),
             ("NCCL_NET", "anything", None),
         ] {
-            assert_eq!(unknown_word(find(name).unwrap(), value), unknown, "{name}={value}");
+            assert_eq!(unknown_word(find_variable(name).unwrap(), value), unknown, "{name}={value}");
         }
     }
 
@@ -124,7 +130,7 @@ mod tests {
             ("NCCL_IB_TIMEOUT", "", None),
             ("NCCL_DEBUG", "9", None),
         ] {
-            assert_eq!(number_outside_range(find(name).unwrap(), value), out, "{name}={value}");
+            assert_eq!(number_outside_range(find_variable(name).unwrap(), value), out, "{name}={value}");
         }
     }
 }

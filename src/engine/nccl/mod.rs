@@ -2,8 +2,8 @@
 //! table is `variables.txt`; everything here is a function of names and texts only. Findings about variables are in
 //! `rules::nccl`.
 
+pub mod interface_and_device_lists;
 pub mod misread_values;
-pub mod name_lists;
 pub mod numbers_as_nccl_reads;
 pub mod parse_nccl_conf;
 pub mod transport;
@@ -13,8 +13,8 @@ pub mod version_of_image;
 
 pub use transport::Transport;
 pub use unread_variable_names::{Unread, why_name_is_unread};
-pub use variable_table::{Reading, Status, Variable, all, find};
+pub use variable_table::{Reading, Status, Variable, all_variables, find_variable};
 pub use version_of_image::NcclVersion;
 
 /// The release whose source the table was made from. Later ones may read more.
-pub const KNOWN_UP_TO: &str = "2.30.7";
+pub const NEWEST_RELEASE_IN_TABLE: &str = "2.30.7";

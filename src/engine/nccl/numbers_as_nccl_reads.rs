@@ -1,7 +1,7 @@
 //! Numbers as NCCL and RCCL read them. Anything that does not start with a number, such as a word, reads as 0
 //! (NVIDIA/nccl 2.30.7 src/misc/param.cc).
 
-use super::variable_table::{Reading, Status, Variable, find};
+use super::variable_table::{Reading, Status, Variable, find_variable};
 
 /// The result of C's `strtoll` with automatic base, as NCCL uses it: the leading number, 0 for none.
 #[must_use]
@@ -26,20 +26,20 @@ pub fn leading_number(text: &str) -> i64 {
 
 /// Whether current programs read a variable as a number.
 #[must_use]
-pub fn reads_number(variable: &Variable) -> bool {
+pub fn is_read_as_number(variable: &Variable) -> bool {
     matches!(variable.reading, Reading::Number | Reading::One) && variable.status != Status::Removed
 }
 
 /// Whether NCCL reads a variable as a number and a value does not start with one.
 #[must_use]
 pub fn is_word_for_number(name: &str, value: &str) -> bool {
-    find(name).is_some_and(reads_number) && is_no_number(value)
+    find_variable(name).is_some_and(is_read_as_number) && starts_with_no_number(value)
 }
 
 /// Whether a value starts with something other than a number. An empty value means the default, and a reference or
 /// placeholder is not known yet.
 #[must_use]
-pub fn is_no_number(value: &str) -> bool {
+pub fn starts_with_no_number(value: &str) -> bool {
     let text = value.trim_start();
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     !text.is_empty() && !has_unknown_part(value) && !digits.starts_with(|c: char| c.is_ascii_digit())
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn knows_numbers() {
-        let reads = |name: &str| find(name).map(reads_number);
+        let reads = |name: &str| find_variable(name).map(is_read_as_number);
         assert_eq!(reads("NCCL_IB_DISABLE"), Some(true));
         assert_eq!(reads("NCCL_P2P_DISABLE"), Some(true));
         assert_eq!(reads("RCCL_MSCCL_ENABLE"), Some(true));
@@ -87,9 +87,11 @@ mod tests {
 
     #[test]
     fn words() {
-        assert!(is_no_number("true") && is_no_number("auto") && is_no_number("-x"));
+        assert!(
+            starts_with_no_number("true") && starts_with_no_number("auto") && starts_with_no_number("-x")
+        );
         for number in ["", "1", "0x1", "-1", "$(N)", "${N}", "`nproc`"] {
-            assert!(!is_no_number(number), "{number}");
+            assert!(!starts_with_no_number(number), "{number}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// The variables of a file: one in a line, split at the first `=`, nothing trimmed. The first line of a variable counts.
 #[must_use]
-pub fn variables(content: &[u8]) -> BTreeMap<String, String> {
+pub fn parse_variables_first_wins(content: &[u8]) -> BTreeMap<String, String> {
     let text = String::from_utf8_lossy(content);
     let lines = text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('='));
     let mut found = BTreeMap::new();
@@ -21,7 +21,7 @@ mod tests {
 
     #[test]
     fn the_first_line_of_a_variable_counts() {
-        let found = variables(
+        let found = parse_variables_first_wins(
             b"#NCCL_NET=IB\nNCCL_IB_HCA==mlx5_0\r\nNCCL_IB_HCA=mlx5\nNCCL_DEBUG = INFO\nnothing\n\xff=1",
         );
         let of = |name: &str| found.get(name).map(String::as_str);

@@ -5,7 +5,7 @@
 //! 100 later names were reported as a typo, and 989 of 1000 single slips in documented names were corrected. A wider
 //! distance would treble the false ones.
 
-use super::variable_table::{Status, Variable, all, find};
+use super::variable_table::{Status, Variable, all_variables, find_variable};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -45,17 +45,18 @@ const MAX_NAME_CHECKED_FOR_SLIPS: usize = 72;
 /// Common wrong names, and the intended ones.
 static MISNAMES: LazyLock<BTreeMap<&'static str, &'static Variable>> = LazyLock::new(|| {
     let named = |v: &'static Variable| v.misnames.split(',').filter(|n| !n.is_empty()).map(move |n| (n, v));
-    all().flat_map(named).filter(|(name, _)| find(name).is_none()).collect()
+    all_variables().flat_map(named).filter(|(name, _)| find_variable(name).is_none()).collect()
 });
 
 /// The variables that a program reads, and the pairs of letters of their names.
-static PAIRS: LazyLock<Vec<(&'static Variable, u128)>> =
-    LazyLock::new(|| all().filter(|v| is_read(v)).map(|v| (v, pairs(v.name))).collect());
+static PAIRS: LazyLock<Vec<(&'static Variable, u128)>> = LazyLock::new(|| {
+    all_variables().filter(|v| is_read(v)).map(|v| (v, letter_pairs_as_bits(v.name))).collect()
+});
 
 /// The result for a name; `None` if a program reads it, or if it is not for us to judge.
 #[must_use]
 pub fn why_name_is_unread(name: &str) -> Option<Unread> {
-    if let Some(known) = find(name) {
+    if let Some(known) = find_variable(name) {
         return (known.status == Status::Removed).then_some(Unread::Removed(known));
     }
     if let Some(meant) = MISNAMES.get(name) {
@@ -68,10 +69,11 @@ pub fn why_name_is_unread(name: &str) -> Option<Unread> {
         return (prefix == "NCCL_").then_some(Unread::Unknown);
     }
     // Before distances: by letters, the nearest name to NCCL_P2P_ENABLE is NCCL_PAT_ENABLE.
-    if let Some(opposite) = opposite(name) {
+    if let Some(opposite) = variable_with_inverted_switch(name) {
         return Some(Unread::Opposite(opposite));
     }
-    if let Some(near) = near(name, prefix).or_else(|| only_known_name_that_continues(name, prefix)) {
+    if let Some(near) = only_near_name(name, prefix).or_else(|| only_known_name_that_continues(name, prefix))
+    {
         return Some(Unread::Typo(near));
     }
     let foreign =
@@ -79,12 +81,12 @@ pub fn why_name_is_unread(name: &str) -> Option<Unread> {
     (prefix == "NCCL_" && !foreign).then_some(Unread::Unknown)
 }
 
-fn opposite(name: &str) -> Option<&'static Variable> {
+fn variable_with_inverted_switch(name: &str) -> Option<&'static Variable> {
     let other = match name.strip_suffix("_ENABLE") {
         Some(stem) => format!("{stem}_DISABLE"),
         None => format!("{}_ENABLE", name.strip_suffix("_DISABLE")?),
     };
-    find(&other).filter(|v| is_read(v))
+    find_variable(&other).filter(|v| is_read(v))
 }
 
 fn is_read(v: &Variable) -> bool {
@@ -92,14 +94,14 @@ fn is_read(v: &Variable) -> bool {
 }
 
 /// The one name that is near enough, by the length of the part after the prefix.
-fn near(name: &str, prefix: &str) -> Option<&'static Variable> {
+fn only_near_name(name: &str, prefix: &str) -> Option<&'static Variable> {
     let most = match name.len() - prefix.len() {
         0..4 => return None,
         4..9 => 1,
         _ => 2,
     };
     let mut best: Option<(usize, &Variable, bool)> = None;
-    let own = pairs(name);
+    let own = letter_pairs_as_bits(name);
     for (known, pairs) in PAIRS.iter().filter(|(v, _)| v.name.starts_with(prefix)) {
         // A distance costs ten thousand instructions. Two letters swapped change three pairs, the other slips two, and each
         // changed pair is one bit on either side at most.
@@ -125,12 +127,12 @@ fn only_known_name_that_continues(name: &str, prefix: &str) -> Option<&'static V
         return None;
     }
     let goes_on = |v: &&Variable| v.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('_'));
-    let mut found = all().filter(goes_on).filter(|v| is_read(v));
+    let mut found = all_variables().filter(goes_on).filter(|v| is_read(v));
     found.next().filter(|_| found.next().is_none())
 }
 
 /// The pairs of letters of a name, a bit each, by a hash.
-fn pairs(name: &str) -> u128 {
+fn letter_pairs_as_bits(name: &str) -> u128 {
     let pairs = name.as_bytes().windows(2);
     pairs.fold(0, |set, pair| {
         let hash = pair.iter().fold(0_u32, |hash, byte| hash.wrapping_mul(31) ^ u32::from(*byte));
@@ -202,7 +204,7 @@ mod tests {
 
     #[test]
     fn no_known_name_is_a_slip_of_another() {
-        for v in all().filter(|v| is_read(v)) {
+        for v in all_variables().filter(|v| is_read(v)) {
             assert_eq!(why_name_is_unread(v.name), None, "{}", v.name);
         }
     }
@@ -217,7 +219,7 @@ mod tests {
     #[test]
     fn a_slip_in_a_known_name_is_corrected() {
         let (mut right, mut wrong) = (0, 0);
-        for v in all().filter(|v| v.family == "nccl" && is_read(v) && v.name.len() >= 14) {
+        for v in all_variables().filter(|v| v.family == "nccl" && is_read(v) && v.name.len() >= 14) {
             for at in 5..v.name.len() - 1 {
                 let mut slip: Vec<u8> = v.name.bytes().collect();
                 slip.swap(at, at + 1);

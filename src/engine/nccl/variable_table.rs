@@ -123,7 +123,7 @@ impl Variable {
 
     /// Whether a release of NCCL is too old to read it. Releases of other families have other numbers.
     #[must_use]
-    pub fn is_later_than(&self, version: NcclVersion) -> bool {
+    pub fn is_newer_than_release(&self, version: NcclVersion) -> bool {
         let since = self.since.filter(|_| self.family == "nccl").and_then(NcclVersion::parse);
         since.is_some_and(|since| version < since)
     }
@@ -133,12 +133,12 @@ static TEXT: &str = include_str!("variables.txt");
 
 /// Every variable, by name.
 static TABLE: LazyLock<Vec<Variable>> = LazyLock::new(|| {
-    let mut table: Vec<Variable> = TEXT.lines().filter_map(line).collect();
+    let mut table: Vec<Variable> = TEXT.lines().filter_map(read_line_of_table).collect();
     table.sort_unstable_by_key(|v| v.name);
     table
 });
 
-fn line(line: &'static str) -> Option<Variable> {
+fn read_line_of_table(line: &'static str) -> Option<Variable> {
     let mut words = line.split(' ');
     let mut word = || words.next().filter(|w| !w.is_empty());
     let (name, family, kind, relevance) = (word()?, word()?, word()?, word()?);
@@ -194,12 +194,12 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Variable>> =
 
 /// A variable by name.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static Variable> {
+pub fn find_variable(name: &str) -> Option<&'static Variable> {
     BY_NAME.get(name).copied()
 }
 
 /// Prefixes of the names in the table.
-const PREFIXES: [&str; 13] = [
+const PREFIXES_IN_TABLE: [&str; 13] = [
     "FI_",
     "GLOO_",
     "HSA_",
@@ -220,7 +220,7 @@ const PREFIXES: [&str; 13] = [
 pub fn may_be_in_table(name: &str) -> bool {
     matches!(name.as_bytes().first(), Some(b'F' | b'G' | b'H' | b'I' | b'N' | b'O' | b'R' | b'T' | b'U'))
         // The first byte leaves one or two of them to be compared.
-        && PREFIXES.iter().any(|p| p.as_bytes().first() == name.as_bytes().first() && name.starts_with(p))
+        && PREFIXES_IN_TABLE.iter().any(|p| p.as_bytes().first() == name.as_bytes().first() && name.starts_with(p))
 }
 
 static PARTS: LazyLock<[Finder<'static>; 6]> =
@@ -234,7 +234,7 @@ pub fn may_set_known_variable(text: &str) -> bool {
 }
 
 /// Every variable, by name.
-pub fn all() -> impl Iterator<Item = &'static Variable> {
+pub fn all_variables() -> impl Iterator<Item = &'static Variable> {
     TABLE.iter()
 }
 
@@ -244,34 +244,37 @@ mod tests {
 
     #[test]
     fn every_line_is_a_variable() {
-        assert_eq!(all().count(), TEXT.lines().count());
-        assert!(all().count() > 600);
-        let mut names: Vec<_> = all().map(|v| v.name).collect();
+        assert_eq!(all_variables().count(), TEXT.lines().count());
+        assert!(all_variables().count() > 600);
+        let mut names: Vec<_> = all_variables().map(|v| v.name).collect();
         names.dedup();
-        assert_eq!(names.len(), all().count(), "a name twice");
+        assert_eq!(names.len(), all_variables().count(), "a name twice");
     }
 
     #[test]
     fn a_line_is_read() {
-        let timeout = find("NCCL_IB_TIMEOUT").unwrap();
+        let timeout = find_variable("NCCL_IB_TIMEOUT").unwrap();
         assert_eq!((timeout.family, timeout.kind, timeout.reading), ("nccl", "int", Reading::Number));
         assert_eq!((timeout.range, timeout.default), ((Some(1), Some(31)), Some("20")));
-        let old = find("NCCL_IB_CUDA_SUPPORT").unwrap();
+        let old = find_variable("NCCL_IB_CUDA_SUPPORT").unwrap();
         assert_eq!(
             (old.status, old.until, old.instead),
             (Status::Removed, Some("2.3.7"), Some("NCCL_NET_GDR_LEVEL"))
         );
-        assert_eq!(find("NCCL_P2P_DISABLE").unwrap().reading, Reading::One);
-        assert_eq!(find("NCCL_ALGO").unwrap().uniform, Some(true));
-        assert!(find("NCCL_IB_HCA").unwrap().misnames.contains("NCCL_IB_HCAS"));
-        assert!(find("NCCL_DEBUG").unwrap().accepted_words().any(|w| w == "WARN"));
-        assert!(find("").is_none() && find("NCCL_").is_none());
+        assert_eq!(find_variable("NCCL_P2P_DISABLE").unwrap().reading, Reading::One);
+        assert_eq!(find_variable("NCCL_ALGO").unwrap().uniform, Some(true));
+        assert!(find_variable("NCCL_IB_HCA").unwrap().misnames.contains("NCCL_IB_HCAS"));
+        assert!(find_variable("NCCL_DEBUG").unwrap().accepted_words().any(|w| w == "WARN"));
+        assert!(find_variable("").is_none() && find_variable("NCCL_").is_none());
     }
 
     #[test]
     fn releases_before_a_variable_was_there() {
-        let conf = find("NCCL_CONF_FILE").unwrap();
-        assert!(conf.is_later_than(NcclVersion(2, 22, 3)) && !conf.is_later_than(NcclVersion(2, 23, 4)));
-        assert!(!find("NCCL_DEBUG").unwrap().is_later_than(NcclVersion(2, 0, 0)));
+        let conf = find_variable("NCCL_CONF_FILE").unwrap();
+        assert!(
+            conf.is_newer_than_release(NcclVersion(2, 22, 3))
+                && !conf.is_newer_than_release(NcclVersion(2, 23, 4))
+        );
+        assert!(!find_variable("NCCL_DEBUG").unwrap().is_newer_than_release(NcclVersion(2, 0, 0)));
     }
 }

@@ -34,7 +34,7 @@ impl fmt::Display for NcclVersion {
 /// Releases of PyTorch, and the NCCL of their images at `pytorch/pytorch`; of CUDA 12, and of 13.
 /// 2.2 pytorch/pytorch#122571; 2.5 and 2.6 pytorch/pytorch#150049 and the requirements of the wheels; 2.7
 /// pytorch/pytorch#149778; 2.10 to 2.13 pytorch/pytorch#190386 (RELEASE.md). Others were not verified and are unknown.
-const PYTORCH: [(&str, Pinned, Pinned); 9] = [
+const NCCL_OF_PYTORCH_IMAGES: [(&str, Pinned, Pinned); 9] = [
     ("2.2", Some(NcclVersion(2, 19, 3)), None),
     ("2.3", Some(NcclVersion(2, 20, 5)), None),
     ("2.5", Some(NcclVersion(2, 21, 5)), None),
@@ -54,12 +54,12 @@ const MAX_NAME: usize = 1024;
 
 /// The version in an image's name: `nccl2.19.3` or `nccl-2.29.3`, or a release of PyTorch whose image is known.
 #[must_use]
-pub fn of_image(image: &str) -> Option<NcclVersion> {
+pub fn nccl_version_in_image_name(image: &str) -> Option<NcclVersion> {
     // After the last slash, so that a registry's port is not read as a tag; a digest shows no version.
     let (path, last) = image.rsplit_once('/').unwrap_or(("", image));
     let last = last.split_once('@').map_or(last, |(name, _)| name);
     let (name, tag) = last.split_once(':').unwrap_or((last, ""));
-    named(last).or_else(|| {
+    version_after_word_nccl(last).or_else(|| {
         let official = matches!(path, "pytorch" | "docker.io/pytorch" | "index.docker.io/pytorch");
         (official && name == "pytorch").then(|| of_pytorch(tag)).flatten()
     })
@@ -67,7 +67,7 @@ pub fn of_image(image: &str) -> Option<NcclVersion> {
 
 /// A version after the word nccl; none if two differ. Only NCCL 2 counts: plugins have their own versions, such as
 /// `aws-ofi-nccl1.9.1`.
-fn named(name: &str) -> Option<NcclVersion> {
+fn version_after_word_nccl(name: &str) -> Option<NcclVersion> {
     let bytes = name.as_bytes();
     if bytes.len() > MAX_NAME
         || !memchr::memchr2_iter(b'n', b'N', bytes)
@@ -89,7 +89,7 @@ fn named(name: &str) -> Option<NcclVersion> {
 fn of_pytorch(tag: &str) -> Option<NcclVersion> {
     let (release, rest) = tag.split_once("-cuda")?;
     let release = release.rsplit_once('.').filter(|(_, patch)| patch.bytes().all(|b| b.is_ascii_digit()))?.0;
-    let (_, before, of_13) = PYTORCH.iter().find(|(known, ..)| *known == release)?;
+    let (_, before, of_13) = NCCL_OF_PYTORCH_IMAGES.iter().find(|(known, ..)| *known == release)?;
     let cuda: u16 = rest.split_once('.')?.0.parse().ok()?;
     match cuda {
         12 => *before,
@@ -126,7 +126,11 @@ mod tests {
             ("docker.io/pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime@sha256:00", "2.29.7"),
             ("pytorch/pytorch:2.13.0-cuda12.6-cudnn9-runtime", "2.29.3"),
         ] {
-            assert_eq!(of_image(image).map(|v| v.to_string()).as_deref(), Some(version), "{image}");
+            assert_eq!(
+                nccl_version_in_image_name(image).map(|v| v.to_string()).as_deref(),
+                Some(version),
+                "{image}"
+            );
         }
     }
 
@@ -147,7 +151,7 @@ mod tests {
             "example.com/x@sha256:nccl2.19.3",
             "nccl2.19.3/x:1",
         ] {
-            assert_eq!(of_image(image), None, "{image}");
+            assert_eq!(nccl_version_in_image_name(image), None, "{image}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::line_head::Level;
 use super::split_lines::Place;
 use crate::known_lines::{KNOWN_LINES, KnownLine, Meaning};
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 
 /// A known line, and how often the log has it.
 #[derive(Debug, Clone)]
@@ -54,13 +54,13 @@ impl Counts {
             warned: false,
             count: 0,
             first: place,
-            text: printable(text, MAX_KEPT_CHARACTERS),
+            text: escaped_and_cut(text, MAX_KEPT_CHARACTERS),
         });
         matched.count += 1;
         if level == Level::Warn && !matched.warned {
             // NCCL gave up: this line says more than those of its tries.
             (matched.warned, matched.first, matched.text) =
-                (true, place, printable(text, MAX_KEPT_CHARACTERS));
+                (true, place, escaped_and_cut(text, MAX_KEPT_CHARACTERS));
         }
     }
 

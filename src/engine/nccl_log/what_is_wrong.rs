@@ -8,7 +8,7 @@ use super::split_lines::Place;
 use super::transport_names::{Transport, transport};
 use super::why_not_rdma::Reason;
 use crate::known_lines::Meaning;
-use crate::text::{count, printable};
+use crate::text::{count_with_noun, escaped_and_cut};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Something wrong.
@@ -109,7 +109,8 @@ fn report_unexpected_transports(
     for ((name, reason), ranks) in wrong {
         let tcp = transport(&name) == Transport::Tcp;
         let kind = if tcp { Kind::TcpFallback } else { Kind::UnexpectedNetwork };
-        let uses = format!("{} network {}", ranks_in_words(&ranks, "uses", "use"), printable(&name, 64));
+        let uses =
+            format!("{} network {}", ranks_in_words(&ranks, "uses", "use"), escaped_and_cut(&name, 64));
         let known = reason.is_some();
         let reason = reason.unwrap_or_else(|| Reason {
             cause: if tcp { "No line of the log gives the reason.".to_owned() } else { String::new() },
@@ -195,7 +196,7 @@ fn report_differences_between_ranks(log: &Log, at: usize, ranks: &[&Rank], found
     };
     let number_of_nics = |rank: &Rank| match nics(rank).count() {
         0 => None,
-        n => Some(count(n, "NIC")),
+        n => Some(count_with_noun(n, "NIC")),
     };
     let direct = |rank: &Rank| {
         log.gpudirect_use_of_rank(rank).map(|d| match d {
@@ -208,7 +209,9 @@ fn report_differences_between_ranks(log: &Log, at: usize, ranks: &[&Rank], found
     let facts: [(&str, Fact<'_>, &str, &'static [&'static str]); 5] = [
         (
             "network",
-            Box::new(|rank| log.network_of(rank).map(|name| format!("network {}", printable(name, 64)))),
+            Box::new(|rank| {
+                log.network_of(rank).map(|name| format!("network {}", escaped_and_cut(name, 64)))
+            }),
             "Give all pods of the job the same networks, RDMA resources, image and NCCL variables.",
             &["FAB202", "FAB413"],
         ),
@@ -232,7 +235,9 @@ fn report_differences_between_ranks(log: &Log, at: usize, ranks: &[&Rank], found
         ),
         (
             "version of NCCL",
-            Box::new(|rank| log.version_of(rank).map(|version| format!("NCCL {}", printable(version, 64)))),
+            Box::new(|rank| {
+                log.version_of(rank).map(|version| format!("NCCL {}", escaped_and_cut(version, 64)))
+            }),
             "Use one image for all pods of the job.",
             &[],
         ),
@@ -280,7 +285,7 @@ fn report_missing_ranks(communicator: &Communicator, at: usize, ranks: &[&Rank],
     let lacking = (size as usize).saturating_sub(present.len());
     if lacking > 0 {
         let size = size as usize;
-        let mut message = format!("the log has no lines from {lacking} of {}", count(size, "rank"));
+        let mut message = format!("the log has no lines from {lacking} of {}", count_with_noun(size, "rank"));
         // Sizes come from the log: a long list is neither made nor shown.
         if lacking <= MAX_MISSING_RANKS_LISTED {
             let all = (0..u32::try_from(size).unwrap_or_default()).filter(|rank| !present.contains(rank));
@@ -298,7 +303,7 @@ fn report_known_lines(log: &Log, found: &mut Vec<Finding>) {
         let Some(line) = matched.line else {
             let message = format!(
                 "{} of NCCL that fabric-admission explain does not know; the first one: {}",
-                count(usize::try_from(matched.count).unwrap_or(usize::MAX), "warning"),
+                count_with_noun(usize::try_from(matched.count).unwrap_or(usize::MAX), "warning"),
                 matched.text
             );
             let fix = "Search the text of the warning in the issues of NVIDIA/nccl.";

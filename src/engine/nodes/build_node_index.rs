@@ -1,9 +1,9 @@
 //! The index of nodes: takes Node objects one by one, and gives a view at any time.
 
-use super::node_classes::{Class, Classes};
+use super::node_classes::{NodeClass, NodeClasses};
 use super::node_object::NodeObject;
-use super::nodes_view::{NodeEntry, NodeView, value_key};
-use super::taint::Taint;
+use super::nodes_view::{NodeEntry, NodeView, index_key_of_label_value};
+use super::taints_and_tolerations::Taint;
 use super::{HOSTNAME_LABEL, resource_amounts};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 /// If there are more classes than this, the label with the most values is removed from them: a label that differs on
 /// every node would make a class of every node.
-const MANY_CLASSES: usize = 4096;
+const CLASSES_BEFORE_LABEL_IS_REMOVED: usize = 4096;
 
 /// Folds Node objects into classes. The answers of its views depend only on the nodes, not on their order of arrival.
 #[derive(Debug, Clone)]
 pub struct NodeBuilder {
     view: NodeView,
-    slots: Vec<Option<Arc<Class>>>,
+    slots: Vec<Option<Arc<NodeClass>>>,
     free: Vec<usize>,
     /// Classes by a hash of their properties.
     prints: HashMap<u64, Vec<usize>>,
@@ -43,14 +43,14 @@ impl Default for NodeBuilder {
             strings: HashSet::new(),
             stale: false,
             moved: false,
-            many: MANY_CLASSES,
+            many: CLASSES_BEFORE_LABEL_IS_REMOVED,
             asked: BTreeSet::new(),
         }
     }
 }
 
 /// A node that is being added.
-struct Incoming<'a> {
+struct IncomingNode<'a> {
     labels: Vec<(&'a str, &'a str)>,
     taints: Vec<Taint>,
     /// Extended resources with their units.
@@ -61,16 +61,16 @@ struct Incoming<'a> {
 impl NodeBuilder {
     /// Adds a node in place of its earlier state; returns whether anything changed. A heartbeat changes nothing. A
     /// node without a name is skipped.
-    pub fn add(&mut self, node: &NodeObject<'_>) -> bool {
+    pub fn add_or_replace_node(&mut self, node: &NodeObject<'_>) -> bool {
         let Some(name) = node.name() else { return false };
-        let incoming = Incoming {
+        let incoming = IncomingNode {
             labels: node.labels(),
-            taints: node.taints(),
-            resources: node.resources(),
+            taints: node.lasting_taints(),
+            resources: node.extended_resources(),
             lists: node.lists_allocatable_resources(),
         };
         let changed = self.replace_node(name, incoming);
-        self.take_out_labels();
+        self.limit_classes_by_removing_labels();
         changed
     }
 
@@ -78,7 +78,7 @@ impl NodeBuilder {
     pub fn delete(&mut self, name: &str) -> bool {
         let known = self.view.nodes.remove(name);
         if let Some(entry) = &known {
-            self.take_back_counts_of_node(name, entry);
+            self.uncount_node_and_drop_empty_class(name, entry);
         }
         known.is_some()
     }
@@ -89,7 +89,7 @@ impl NodeBuilder {
     }
 
     /// Sets the labels by which profiles select their nodes. Those are always part of the classes.
-    pub fn set_labels_of_profiles<'a>(&mut self, labels: impl Iterator<Item = &'a str>) {
+    pub fn keep_profile_labels_in_classes<'a>(&mut self, labels: impl Iterator<Item = &'a str>) {
         let asked: BTreeSet<Arc<str>> = labels.map(Arc::from).collect();
         if asked == self.asked {
             return;
@@ -104,9 +104,9 @@ impl NodeBuilder {
     }
 
     /// The current nodes. Costs little if no class was added or removed.
-    pub fn view(&mut self) -> NodeView {
+    pub fn rebuild_view_if_changed(&mut self) -> NodeView {
         if self.stale {
-            self.view.classes = Arc::new(Classes::new(self.slots.clone()));
+            self.view.classes = Arc::new(NodeClasses::new(self.slots.clone()));
             self.strings.retain(|s| Arc::strong_count(s) > 1);
             self.stale = false;
         }
@@ -117,7 +117,7 @@ impl NodeBuilder {
         self.view.clone()
     }
 
-    fn replace_node(&mut self, name: &str, incoming: Incoming<'_>) -> bool {
+    fn replace_node(&mut self, name: &str, incoming: IncomingNode<'_>) -> bool {
         let is_own = |key: &str| self.view.own_keys.contains_key(key);
         let named = is_own(HOSTNAME_LABEL) && incoming.labels.contains(&(HOSTNAME_LABEL, name));
         let own: Vec<(Arc<str>, Box<str>)> = incoming
@@ -129,7 +129,7 @@ impl NodeBuilder {
         let labels: Vec<(&str, &str)> = incoming.labels.iter().copied().filter(|(k, _)| !is_own(k)).collect();
         let resources: Vec<&str> = incoming.resources.iter().map(|(name, _)| *name).collect();
         let class = self.class_number_or_new(&labels, &incoming.taints, &resources, incoming.lists);
-        let amounts = self.view.amounts.find(&incoming.resources).unwrap_or_else(|| {
+        let amounts = self.view.amounts.find_used_list(&incoming.resources).unwrap_or_else(|| {
             let units =
                 incoming.resources.iter().map(|(name, units)| (self.shared_string(name), *units)).collect();
             Arc::make_mut(&mut self.view.amounts).keep_new_list(units)
@@ -140,7 +140,7 @@ impl NodeBuilder {
         }
         self.count_node_in_or_out(&entry, name, true);
         if let Some(old) = self.view.nodes.insert(name, entry) {
-            self.take_back_counts_of_node(name, &old);
+            self.uncount_node_and_drop_empty_class(name, &old);
         }
         true
     }
@@ -156,7 +156,7 @@ impl NodeBuilder {
         let mut hasher = DefaultHasher::new();
         (labels, taints, resources, lists).hash(&mut hasher);
         let print = hasher.finish();
-        let same = |class: &Class| {
+        let same = |class: &NodeClass| {
             class.taints == taints
                 && class.lists == lists
                 && class.labels.iter().map(|(k, v)| (&**k, &**v)).eq(labels.iter().copied())
@@ -168,7 +168,7 @@ impl NodeBuilder {
         {
             return number;
         }
-        let class = Class {
+        let class = NodeClass {
             labels: labels.iter().map(|(k, v)| (self.shared_string(k), self.shared_string(v))).collect(),
             taints: taints.to_vec(),
             resources: resources.iter().map(|r| self.shared_string(r)).collect(),
@@ -214,7 +214,7 @@ impl NodeBuilder {
             }
         }
         for (key, value) in &entry.own {
-            let at = value_key(key, value);
+            let at = index_key_of_label_value(key, value);
             if more {
                 let name: Arc<str> = Arc::from(name);
                 self.view.values.change_or_insert(&at, Vec::new, |names| names.push(name));
@@ -232,7 +232,7 @@ impl NodeBuilder {
     }
 
     /// Takes back what a node counted for.
-    fn take_back_counts_of_node(&mut self, name: &str, entry: &NodeEntry) {
+    fn uncount_node_and_drop_empty_class(&mut self, name: &str, entry: &NodeEntry) {
         self.count_node_in_or_out(entry, name, false);
         if self.view.counts.get(entry.class()) == Some(&0)
             && let Some(class) = self.slots.get_mut(entry.class()).and_then(Option::take)
@@ -255,7 +255,7 @@ impl NodeBuilder {
 
     /// Limits the number of classes: the label with the most values is removed from them, and is looked up by node
     /// from then on.
-    fn take_out_labels(&mut self) {
+    fn limit_classes_by_removing_labels(&mut self) {
         while self.slots.len() - self.free.len() > self.many {
             let mut values: BTreeMap<&str, HashSet<&str>> = BTreeMap::new();
             for class in self.slots.iter().flatten() {
@@ -291,12 +291,12 @@ impl NodeBuilder {
             }
             labels.sort_unstable();
             let resources = old.view.amounts.list(entry.amounts);
-            let resources = match entry.amounts == resource_amounts::UNKNOWN {
+            let resources = match entry.amounts == resource_amounts::UNKNOWN_LIST {
                 true => class.resources.iter().map(|name| (&**name, 0)).collect(),
                 false => resources.iter().map(|(name, units)| (&**name, *units)).collect(),
             };
             let (taints, lists) = (class.taints.clone(), class.lists);
-            self.replace_node(name, Incoming { labels, taints, resources, lists });
+            self.replace_node(name, IncomingNode { labels, taints, resources, lists });
         }
         self.stale = true;
     }

@@ -1,9 +1,9 @@
 //! Conditions that need single nodes: names, and labels whose value differs on every node.
 
 use super::HOSTNAME_LABEL;
-use super::label_requirement::{Relation, Requirement};
+use super::label_requirement::{LabelRequirement, Relation};
 use super::node_classes::ClassSet;
-use super::nodes_view::{NodeEntry, NodeView, value_key};
+use super::nodes_view::{NodeEntry, NodeView, index_key_of_label_value};
 use crate::deadline::Deadline;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ use std::sync::Arc;
 /// How many looks at nodes one pod may take: one at a node for each condition on single nodes, or one at a class. A pod can
 /// have thousands of terms and of values, and a value thousands of nodes. Beyond this limit a term keeps all classes that
 /// its other conditions leave, which is at worst one profile too many.
-pub(super) const LOOKS: usize = 1 << 18;
+pub(super) const MAX_LOOKS_PER_POD: usize = 1 << 18;
 
 /// The looks that are left to the pod, and to the decision.
-pub(super) struct Budget<'d> {
+pub(super) struct LookBudget<'d> {
     left: usize,
     deadline: &'d Deadline<'d>,
     /// Whether the looks are for a reason that people read.
     for_reasons: bool,
 }
 
-impl<'d> Budget<'d> {
+impl<'d> LookBudget<'d> {
     pub(super) fn new(deadline: &'d Deadline<'d>) -> Self {
-        Self { left: LOOKS, deadline, for_reasons: false }
+        Self { left: MAX_LOOKS_PER_POD, deadline, for_reasons: false }
     }
 
     /// For a reason that people read: a decision does not depend on it.
-    pub(super) fn for_reasons(deadline: &'d Deadline<'d>) -> Self {
+    pub(super) fn for_reasons_shown_to_people(deadline: &'d Deadline<'d>) -> Self {
         Self { for_reasons: true, ..Self::new(deadline) }
     }
 
@@ -49,15 +49,15 @@ impl<'d> Budget<'d> {
 
 /// Keeps the classes with at least one node that satisfies every condition, as far as the looks suffice: conditions on
 /// labels that several terms share, those of one term, and those on names.
-pub(super) fn keep_classes_with_matching_node(
+pub(super) fn keep_matching_classes_within_budget(
     view: &NodeView,
     set: ClassSet,
     labels: [&[SingleNodeCondition<'_>]; 2],
     names: &[SingleNodeCondition<'_>],
-    budget: &mut Budget<'_>,
+    budget: &mut LookBudget<'_>,
 ) -> ClassSet {
     let conditions = Conditions { view, labels, names };
-    if conditions.each() == 0 || set.is_clear() {
+    if conditions.count() == 0 || set.is_clear() {
         return set;
     }
     conditions.classes_with_matching_node(&set, budget).unwrap_or(set)
@@ -72,12 +72,12 @@ fn keep(set: &ClassSet, keep: impl Fn(usize) -> bool) -> ClassSet {
 /// A requirement, with its values as a set where it lists or excludes them: each counts once, however often the pod
 /// repeats it.
 pub(super) struct SingleNodeCondition<'a> {
-    requirement: Requirement<'a>,
+    requirement: LabelRequirement<'a>,
     values: HashSet<&'a str>,
 }
 
 impl<'a> SingleNodeCondition<'a> {
-    pub(super) fn of(requirement: &Requirement<'a>) -> Self {
+    pub(super) fn of(requirement: &LabelRequirement<'a>) -> Self {
         let listed = matches!(requirement.relation, Relation::In | Relation::NotIn);
         let values = if listed { requirement.values.iter().collect() } else { HashSet::new() };
         Self { requirement: *requirement, values }
@@ -97,12 +97,12 @@ impl<'a> SingleNodeCondition<'a> {
 }
 
 /// The nodes behind a value.
-pub(super) struct Behind<'a> {
+pub(super) struct NodesWithLabelValue<'a> {
     having: &'a [Arc<str>],
     named: Option<&'a str>,
 }
 
-impl<'a> Behind<'a> {
+impl<'a> NodesWithLabelValue<'a> {
     pub(super) fn len(&self) -> usize {
         self.having.len() + usize::from(self.named.is_some())
     }
@@ -114,10 +114,15 @@ impl<'a> Behind<'a> {
 
 impl NodeView {
     /// The nodes with a value of a label that is not part of the classes.
-    pub(super) fn behind<'a>(&'a self, key: &str, value: &'a str) -> Behind<'a> {
-        let having = self.values.get(&value_key(key, value)).map(Vec::as_slice).unwrap_or_default();
+    pub(super) fn nodes_with_value_outside_classes<'a>(
+        &'a self,
+        key: &str,
+        value: &'a str,
+    ) -> NodesWithLabelValue<'a> {
+        let having =
+            self.values.get(&index_key_of_label_value(key, value)).map(Vec::as_slice).unwrap_or_default();
         let named = key == HOSTNAME_LABEL && self.nodes.get(value).is_some_and(|entry| entry.named);
-        Behind { having, named: named.then_some(value) }
+        NodesWithLabelValue { having, named: named.then_some(value) }
     }
 }
 
@@ -134,24 +139,28 @@ impl<'a> Conditions<'a> {
     }
 
     /// Conditions (count).
-    fn each(&self) -> usize {
+    fn count(&self) -> usize {
         self.labels.iter().map(|l| l.len()).sum::<usize>() + self.names.len()
     }
 
     /// The classes of a set that are kept; `None` where the looks do not suffice.
-    fn classes_with_matching_node(&self, set: &ClassSet, budget: &mut Budget<'_>) -> Option<ClassSet> {
+    fn classes_with_matching_node(&self, set: &ClassSet, budget: &mut LookBudget<'_>) -> Option<ClassSet> {
         let view = self.view;
-        let each = self.each();
-        let nodes = |behind: &[Behind<'_>]| behind.iter().map(Behind::len).sum::<usize>();
+        let each = self.count();
+        let nodes =
+            |behind: &[NodesWithLabelValue<'_>]| behind.iter().map(NodesWithLabelValue::len).sum::<usize>();
         if let Some(listed) = self.listed() {
             budget.take_looks(nodes(&listed).saturating_mul(each))?;
-            let listed = listed.iter().flat_map(Behind::names);
-            return Some(self.holding(set, listed.filter_map(|n| view.nodes.get(n).map(|e| (n, e)))));
+            let listed = listed.iter().flat_map(NodesWithLabelValue::names);
+            return Some(self.classes_with_node_that_holds(
+                set,
+                listed.filter_map(|n| view.nodes.get(n).map(|e| (n, e))),
+            ));
         }
         if let Some(excluded) = self.excluded() {
             budget.take_looks(nodes(&excluded).saturating_add(view.counts.len()))?;
             let mut left = view.counts.clone();
-            let excluded: HashSet<&str> = excluded.iter().flat_map(Behind::names).collect();
+            let excluded: HashSet<&str> = excluded.iter().flat_map(NodesWithLabelValue::names).collect();
             for entry in excluded.into_iter().filter_map(|name| view.nodes.get(name)) {
                 if let Some(count) = left.get_mut(entry.class()) {
                     *count = count.saturating_sub(1);
@@ -173,12 +182,16 @@ impl<'a> Conditions<'a> {
         }
         // Several conditions, none of which names nodes: every node is checked. Hardly anybody writes this.
         budget.take_looks(view.nodes.len().saturating_mul(each))?;
-        Some(self.holding(set, view.nodes.iter()))
+        Some(self.classes_with_node_that_holds(set, view.nodes.iter()))
     }
 
     /// The classes of a set that have one of the nodes, such that every condition holds for it.
-    fn holding<'n>(&self, set: &ClassSet, nodes: impl Iterator<Item = (&'n str, &'n NodeEntry)>) -> ClassSet {
-        let mut fits = self.view.classes.none();
+    fn classes_with_node_that_holds<'n>(
+        &self,
+        set: &ClassSet,
+        nodes: impl Iterator<Item = (&'n str, &'n NodeEntry)>,
+    ) -> ClassSet {
+        let mut fits = self.view.classes.empty_set();
         for (name, entry) in nodes {
             if set.contains(entry.class()) && !fits.contains(entry.class()) && self.hold(name, entry) {
                 fits.insert(entry.class());
@@ -193,24 +206,41 @@ impl<'a> Conditions<'a> {
     }
 
     /// The nodes that a condition lists, if it lists any.
-    fn listed(&self) -> Option<Vec<Behind<'a>>> {
+    fn listed(&self) -> Option<Vec<NodesWithLabelValue<'a>>> {
         if let Some(names) = self.names.iter().find(|c| c.is(Relation::In)) {
-            return Some(names.values.iter().map(|name| Behind { having: &[], named: Some(name) }).collect());
+            return Some(
+                names
+                    .values
+                    .iter()
+                    .map(|name| NodesWithLabelValue { having: &[], named: Some(name) })
+                    .collect(),
+            );
         }
         let label = self.labels().find(|c| c.is(Relation::In))?;
-        Some(label.values.iter().map(|value| self.view.behind(label.requirement.key, value)).collect())
+        Some(
+            label
+                .values
+                .iter()
+                .map(|value| self.view.nodes_with_value_outside_classes(label.requirement.key, value))
+                .collect(),
+        )
     }
 
     /// The nodes that the conditions exclude, if all of them only exclude nodes.
-    fn excluded(&self) -> Option<Vec<Behind<'a>>> {
+    fn excluded(&self) -> Option<Vec<NodesWithLabelValue<'a>>> {
         if !self.labels().chain(self.names).all(|c| c.is(Relation::NotIn)) {
             return None;
         }
         let names = self.names.iter().flat_map(|c| &c.values);
-        let mut excluded: Vec<Behind<'a>> =
-            names.map(|name| Behind { having: &[], named: Some(name) }).collect();
+        let mut excluded: Vec<NodesWithLabelValue<'a>> =
+            names.map(|name| NodesWithLabelValue { having: &[], named: Some(name) }).collect();
         for label in self.labels() {
-            excluded.extend(label.values.iter().map(|value| self.view.behind(label.requirement.key, value)));
+            excluded.extend(
+                label
+                    .values
+                    .iter()
+                    .map(|value| self.view.nodes_with_value_outside_classes(label.requirement.key, value)),
+            );
         }
         Some(excluded)
     }

@@ -6,7 +6,7 @@ use proptest::test_runner::{Config, RngSeed, TestRunner};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn put(index: &mut NodeBuilder, node: &str) {
-    index.add(&serde_json::from_str(node).unwrap());
+    index.add_or_replace_node(&serde_json::from_str(node).unwrap());
 }
 
 fn node(name: &str, labels: &[(&str, &str)]) -> String {
@@ -16,39 +16,44 @@ fn node(name: &str, labels: &[(&str, &str)]) -> String {
 
 /// Classes and nodes that a view has.
 fn sizes(index: &mut NodeBuilder) -> (usize, usize) {
-    let view = index.view();
+    let view = index.rebuild_view_if_changed();
     (view.classes().all().count_ones(..), view.len())
 }
 
 /// Names of the nodes in the classes that a label leaves.
 fn with(index: &mut NodeBuilder, key: &str, value: &str) -> Vec<String> {
-    let view = index.view();
-    let constraints =
-        Constraints { selector: vec![Requirement::equals(key, value)], ..Constraints::default() };
-    view.names(&landing(&constraints, &view), 100).into_iter().map(str::to_owned).collect()
+    let view = index.rebuild_view_if_changed();
+    let constraints = NodeConstraintsOfPod {
+        selector: vec![LabelRequirement::key_equals_value(key, value)],
+        ..NodeConstraintsOfPod::default()
+    };
+    view.first_node_names_of_classes(&classes_pod_can_run_on(&constraints, &view), 100)
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
 fn views_of_the_same_nodes_share_the_first_node_of_each_class() {
     let mut index = NodeBuilder::default();
     put(&mut index, &node("b", &[("pool", "x")]));
-    let first = |view: &NodeView| view.first_of(view.classes().all()).map(str::to_owned);
-    let before = index.view();
+    let first = |view: &NodeView| view.first_node_of_classes(view.classes().all()).map(str::to_owned);
+    let before = index.rebuild_view_if_changed();
     assert_eq!(first(&before).as_deref(), Some("b"));
     // A heartbeat, and a change of another object.
     put(&mut index, &node("b", &[("pool", "x")]));
-    assert!(index.view().firsts.get().is_some());
+    assert!(index.rebuild_view_if_changed().firsts.get().is_some());
     put(&mut index, &node("a", &[("pool", "x")]));
-    assert_eq!(first(&index.view()).as_deref(), Some("a"));
+    assert_eq!(first(&index.rebuild_view_if_changed()).as_deref(), Some("a"));
     assert!(index.delete("a"));
-    assert_eq!(first(&index.view()).as_deref(), Some("b"));
+    assert_eq!(first(&index.rebuild_view_if_changed()).as_deref(), Some("b"));
     assert_eq!(first(&before).as_deref(), Some("b"));
 }
 
 #[test]
 fn nodes_are_added_changed_and_removed() {
     let mut index = NodeBuilder::default();
-    assert!(index.view().is_empty());
+    assert!(index.rebuild_view_if_changed().is_empty());
     for name in ["a", "b"] {
         put(&mut index, &node(name, &[("pool", "x"), (HOSTNAME_LABEL, name)]));
     }
@@ -68,18 +73,18 @@ fn nodes_are_added_changed_and_removed() {
     assert!(index.delete("c") && index.delete("b"));
     assert_eq!(sizes(&mut index), (0, 0));
     put(&mut index, r#"{"metadata": {"labels": {"pool": "x"}}}"#);
-    assert!(index.view().is_empty(), "a node without a name");
+    assert!(index.rebuild_view_if_changed().is_empty(), "a node without a name");
 }
 
 #[test]
 fn a_view_never_changes() {
     let mut index = NodeBuilder::default();
     put(&mut index, &node("a", &[("pool", "x")]));
-    let before = index.view();
+    let before = index.rebuild_view_if_changed();
     put(&mut index, &node("a", &[("pool", "y")]));
     index.delete("a");
-    assert_eq!((before.len(), before.names(before.classes().all(), 9)), (1, vec!["a"]));
-    assert!(index.view().is_empty());
+    assert_eq!((before.len(), before.first_node_names_of_classes(before.classes().all(), 9)), (1, vec!["a"]));
+    assert!(index.rebuild_view_if_changed().is_empty());
 }
 
 #[test]
@@ -106,20 +111,23 @@ fn labels_of_many_values_leave_the_classes_unless_profiles_use_them() {
     }
     assert_eq!(sizes(&mut index), (4, 200));
     // The one node, though its class has fifty.
-    let view = index.view();
-    let constraints = Constraints {
-        selector: vec![Requirement::equals("serial", "s7"), Requirement::equals("pool", "p2")],
-        ..Constraints::default()
+    let view = index.rebuild_view_if_changed();
+    let constraints = NodeConstraintsOfPod {
+        selector: vec![
+            LabelRequirement::key_equals_value("serial", "s7"),
+            LabelRequirement::key_equals_value("pool", "p2"),
+        ],
+        ..NodeConstraintsOfPod::default()
     };
-    assert!(landing(&constraints, &view).is_clear());
-    index.set_labels_of_profiles(["serial"].into_iter());
+    assert!(classes_pod_can_run_on(&constraints, &view).is_clear());
+    index.keep_profile_labels_in_classes(["serial"].into_iter());
     assert_eq!(sizes(&mut index), (200, 200));
     assert_eq!(with(&mut index, "serial", "s7"), ["n7"]);
     // It stays part of the classes while nodes are added.
     put(&mut index, &node("late", &[("serial", "s200"), ("pool", "p1")]));
     assert_eq!(sizes(&mut index), (201, 201));
     assert_eq!(with(&mut index, "serial", "s200"), ["late"]);
-    index.set_labels_of_profiles(std::iter::empty());
+    index.keep_profile_labels_in_classes(std::iter::empty());
     put(&mut index, &node("later", &[("serial", "s201"), ("pool", "p1")]));
     assert_eq!(sizes(&mut index).1, 202);
 }
@@ -144,20 +152,28 @@ fn looks_at_nodes_are_limited() {
         let name = format!("n{i}");
         put(&mut index, &node(&name, &[("pool", "x"), (HOSTNAME_LABEL, &name)]));
     }
-    let view = index.view();
+    let view = index.rebuild_view_if_changed();
     let off: Vec<String> = (0..1024).map(|i| format!("n{i}")).collect();
     let landed = |terms: usize| {
-        let term = || Term {
+        let term = || AffinityTerm {
             labels: vec![
-                Requirement { key: HOSTNAME_LABEL, relation: Relation::Exists, values: Values::Strings(&[]) },
-                Requirement { key: HOSTNAME_LABEL, relation: Relation::NotIn, values: Values::Strings(&off) },
+                LabelRequirement {
+                    key: HOSTNAME_LABEL,
+                    relation: Relation::Exists,
+                    values: Values::Strings(&[]),
+                },
+                LabelRequirement {
+                    key: HOSTNAME_LABEL,
+                    relation: Relation::NotIn,
+                    values: Values::Strings(&off),
+                },
             ],
-            ..Term::default()
+            ..AffinityTerm::default()
         };
         let terms = Some((0..terms).map(|_| term()).collect());
-        landing(&Constraints { terms, ..Constraints::default() }, &view)
+        classes_pod_can_run_on(&NodeConstraintsOfPod { terms, ..NodeConstraintsOfPod::default() }, &view)
     };
-    let passes = conditions_on_single_nodes::LOOKS / (2 * 1024);
+    let passes = conditions_on_single_nodes::MAX_LOOKS_PER_POD / (2 * 1024);
     assert!(landed(passes).is_clear());
     // Too many to check: the class may be one of them.
     assert_eq!(landed(passes + 1).count_ones(..), 1);
@@ -171,18 +187,21 @@ fn nodes_behind_values_are_limited() {
         let serial = if i < 512 { format!("s{i}") } else { "none".to_owned() };
         put(&mut index, &node(&format!("n{i}"), &[("serial", &serial), ("pool", "x")]));
     }
-    let view = index.view();
+    let view = index.rebuild_view_if_changed();
     let values = vec!["none".to_owned(); 4096];
     let other = ["s1".to_owned()];
     let landed = |terms: usize| {
-        let on = |relation, values| Requirement { key: "serial", relation, values: Values::Strings(values) };
+        let on =
+            |relation, values| LabelRequirement { key: "serial", relation, values: Values::Strings(values) };
         // No node has both.
-        let term =
-            || Term { labels: vec![on(Relation::In, &values), on(Relation::In, &other)], ..Term::default() };
+        let term = || AffinityTerm {
+            labels: vec![on(Relation::In, &values), on(Relation::In, &other)],
+            ..AffinityTerm::default()
+        };
         let terms = Some((0..terms).map(|_| term()).collect());
-        landing(&Constraints { terms, ..Constraints::default() }, &view)
+        classes_pod_can_run_on(&NodeConstraintsOfPod { terms, ..NodeConstraintsOfPod::default() }, &view)
     };
-    let terms = conditions_on_single_nodes::LOOKS / (2 * 512);
+    let terms = conditions_on_single_nodes::MAX_LOOKS_PER_POD / (2 * 512);
     assert!(landed(1).is_clear() && landed(terms).is_clear());
     assert_eq!(landed(terms + 1).count_ones(..), 1);
 }
@@ -252,16 +271,16 @@ impl Owned {
         let letter = if key == HOSTNAME_LABEL { "n" } else { "v" };
         Self(key, relation, vec![format!("{letter}{}", a % most), format!("{letter}{}", b % most)])
     }
-    fn requirement(&self) -> Requirement<'_> {
-        Requirement { key: self.0, relation: self.1, values: Values::Strings(&self.2) }
+    fn requirement(&self) -> LabelRequirement<'_> {
+        LabelRequirement { key: self.0, relation: self.1, values: Values::Strings(&self.2) }
     }
 }
 
 /// The only inputs of answers: the labels that profiles select by, taints and resources.
 type Seen = (Option<String>, Vec<Taint>, bool);
 
-fn seen(class: &Class) -> Seen {
-    (class.label("fabric").map(str::to_owned), class.taints.clone(), class.offers("x.io/gpu"))
+fn seen(class: &NodeClass) -> Seen {
+    (class.label("fabric").map(str::to_owned), class.taints.clone(), class.lists_resource("x.io/gpu"))
 }
 
 #[derive(Default)]
@@ -283,7 +302,7 @@ fn answers_are_of_the_nodes_alone(
         let name = format!("n{number}");
         for (i, index) in indices.iter_mut().enumerate() {
             if at == steps.len() / (i + 2) {
-                index.set_labels_of_profiles(["fabric"].into_iter());
+                index.keep_profile_labels_in_classes(["fabric"].into_iter());
             }
             match change {
                 None => drop(index.delete(&name)),
@@ -298,7 +317,7 @@ fn answers_are_of_the_nodes_alone(
             }
             // A view in between must not keep any state.
             if at % 29 == i {
-                drop(index.view());
+                drop(index.rebuild_view_if_changed());
             }
         }
         if change.is_none() {
@@ -306,19 +325,23 @@ fn answers_are_of_the_nodes_alone(
         }
     }
     let mut last = NodeBuilder::default();
-    last.set_labels_of_profiles(["fabric"].into_iter());
+    last.keep_profile_labels_in_classes(["fabric"].into_iter());
     nodes.iter().rev().for_each(|(name, kind)| put(&mut last, &kind.object(name)));
-    let views: Vec<NodeView> = indices.iter_mut().chain([&mut last]).map(NodeBuilder::view).collect();
+    let views: Vec<NodeView> =
+        indices.iter_mut().chain([&mut last]).map(NodeBuilder::rebuild_view_if_changed).collect();
     reached.taken_out += views.iter().filter(|v| v.own_keys.len() > 1).count();
     for (selector, term) in questions {
         let (selector, term): (Vec<_>, Vec<_>) =
             (selector.iter().map(Owned::new).collect(), term.iter().map(Owned::new).collect());
-        let constraints = Constraints {
+        let constraints = NodeConstraintsOfPod {
             selector: selector.iter().map(Owned::requirement).collect(),
             terms: (!term.is_empty()).then(|| {
-                vec![Term { labels: term.iter().map(Owned::requirement).collect(), ..Term::default() }]
+                vec![AffinityTerm {
+                    labels: term.iter().map(Owned::requirement).collect(),
+                    ..AffinityTerm::default()
+                }]
             }),
-            ..Constraints::default()
+            ..NodeConstraintsOfPod::default()
         };
         let fits = |kind: &Kind| {
             kind.taint.is_none()
@@ -329,28 +352,36 @@ fn answers_are_of_the_nodes_alone(
         };
         let mut answers = Vec::new();
         for view in &views {
-            let set = landing(&constraints, view);
+            let set = classes_pod_can_run_on(&constraints, view);
             let fitting: Vec<&String> = nodes.iter().filter(|(_, k)| fits(k)).map(|(n, _)| n).collect();
-            let expected: BTreeSet<usize> = fitting.iter().filter_map(|n| view.class_of(n)).collect();
+            let expected: BTreeSet<usize> =
+                fitting.iter().filter_map(|n| view.class_number_of_node(n)).collect();
             let found: BTreeSet<usize> = set.ones().collect();
             if found != expected {
                 return Err(format!("classes {found:?}, not {expected:?} of {fitting:?}"));
             }
             reached.landed += usize::from(!fitting.is_empty());
-            reached.shared += usize::from(view.count(&set) > fitting.len());
-            answers.push(view.members(&set).map(|(_, class, _)| seen(class)).collect::<BTreeSet<Seen>>());
+            reached.shared += usize::from(view.count_nodes_of_classes(&set) > fitting.len());
+            answers.push(
+                view.classes_with_node_counts(&set)
+                    .map(|(_, class, _)| seen(class))
+                    .collect::<BTreeSet<Seen>>(),
+            );
         }
         if answers.iter().any(|a| *a != answers[0]) {
             return Err(format!("views differ: {answers:?}"));
         }
     }
     for view in &views {
-        let names = view.names(view.classes().all(), usize::MAX);
+        let names = view.first_node_names_of_classes(view.classes().all(), usize::MAX);
         let same = names.iter().copied().eq(nodes.keys().map(String::as_str));
-        if !same || view.len() != nodes.len() || view.count(view.classes().all()) != nodes.len() {
+        if !same
+            || view.len() != nodes.len()
+            || view.count_nodes_of_classes(view.classes().all()) != nodes.len()
+        {
             return Err(format!("{} nodes, not {}: {names:?}", view.len(), nodes.len()));
         }
-        if view.members(view.classes().all()).any(|(_, _, count)| count == 0) {
+        if view.classes_with_node_counts(view.classes().all()).any(|(_, _, count)| count == 0) {
             return Err("a class without nodes".to_owned());
         }
     }

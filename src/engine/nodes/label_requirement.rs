@@ -1,7 +1,7 @@
 //! One condition on a label: from a node selector, an affinity term or a profile.
 
 use super::INSTANCE_TYPE_LABEL;
-use crate::json::null_as_absent::Text;
+use crate::json::types_of_decoded_fields::Text;
 use crate::profile::Profile;
 use crate::profile::schema::{self, LabelSelector};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 
 /// A condition on the label `key`.
 #[derive(Debug, Clone, Copy)]
-pub struct Requirement<'a> {
+pub struct LabelRequirement<'a> {
     /// Label key.
     pub key: &'a str,
     /// Relation of the label to `values`.
@@ -80,10 +80,10 @@ impl Relation {
     }
 }
 
-impl<'a> Requirement<'a> {
+impl<'a> LabelRequirement<'a> {
     /// `key=value`.
     #[must_use]
-    pub fn equals(key: &'a str, value: &'a str) -> Self {
+    pub fn key_equals_value(key: &'a str, value: &'a str) -> Self {
         Self { key, relation: Relation::In, values: Values::One(value) }
     }
 
@@ -102,40 +102,46 @@ impl<'a> Requirement<'a> {
     }
 
     fn compare(self, value: &str, holds: impl Fn(i64, i64) -> bool) -> bool {
-        value.parse().ok().zip(self.bound()).is_some_and(|(label, bound)| holds(label, bound))
+        value
+            .parse()
+            .ok()
+            .zip(self.number_to_compare_with())
+            .is_some_and(|(label, bound)| holds(label, bound))
     }
 
     /// The number that a label is compared with.
-    pub(super) fn bound(self) -> Option<i64> {
+    pub(super) fn number_to_compare_with(self) -> Option<i64> {
         let mut values = self.values.iter();
         // Kubernetes requires exactly one value (apimachinery pkg/labels, `NewRequirement`).
         values.next()?.parse().ok().filter(|_| values.next().is_none())
     }
 }
 
-impl Hash for Requirement<'_> {
+impl Hash for LabelRequirement<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.key, self.relation, self.values.iter().count()).hash(state);
         self.values.iter().for_each(|value| value.hash(state));
     }
 }
 
-impl std::fmt::Display for Requirement<'_> {
+impl std::fmt::Display for LabelRequirement<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let key = crate::text::printable(self.key, 120);
+        let key = crate::text::escaped_and_cut(self.key, 120);
         let mut values = self.values.iter();
         match (self.relation, values.next(), values.next()) {
             (Relation::Exists, ..) => write!(f, "{key}"),
             (Relation::DoesNotExist, ..) => write!(f, "!{key}"),
-            (Relation::In, Some(one), None) => write!(f, "{key}={}", crate::text::printable(one, 63)),
-            (Relation::NotIn, Some(one), None) => write!(f, "{key}!={}", crate::text::printable(one, 63)),
-            (Relation::Gt, Some(one), _) => write!(f, "{key}>{}", crate::text::printable(one, 20)),
-            (Relation::Lt, Some(one), _) => write!(f, "{key}<{}", crate::text::printable(one, 20)),
+            (Relation::In, Some(one), None) => write!(f, "{key}={}", crate::text::escaped_and_cut(one, 63)),
+            (Relation::NotIn, Some(one), None) => {
+                write!(f, "{key}!={}", crate::text::escaped_and_cut(one, 63))
+            }
+            (Relation::Gt, Some(one), _) => write!(f, "{key}>{}", crate::text::escaped_and_cut(one, 20)),
+            (Relation::Lt, Some(one), _) => write!(f, "{key}<{}", crate::text::escaped_and_cut(one, 20)),
             (relation, ..) => {
                 let word = if relation == Relation::NotIn { "notin" } else { "in" };
                 let count = self.values.iter().count();
                 let shown: Vec<String> =
-                    self.values.iter().take(4).map(|v| crate::text::printable(v, 63)).collect();
+                    self.values.iter().take(4).map(|v| crate::text::escaped_and_cut(v, 63)).collect();
                 let more = if count > 4 { format!(", {} more", count - 4) } else { String::new() };
                 write!(f, "{key} {word} ({}{more})", shown.join(", "))
             }
@@ -143,55 +149,60 @@ impl std::fmt::Display for Requirement<'_> {
     }
 }
 
-impl schema::Requirement {
+impl schema::SelectorExpression {
     /// The condition as a requirement.
-    pub(crate) fn condition(&self) -> Requirement<'_> {
+    pub(crate) fn as_label_requirement(&self) -> LabelRequirement<'_> {
         let relation = match self.operator {
             schema::Operator::In => Relation::In,
             schema::Operator::NotIn => Relation::NotIn,
             schema::Operator::Exists => Relation::Exists,
             schema::Operator::DoesNotExist => Relation::DoesNotExist,
         };
-        Requirement { key: &self.key, relation, values: Values::Strings(&self.values) }
+        LabelRequirement { key: &self.key, relation, values: Values::Strings(&self.values) }
     }
 }
 
 impl LabelSelector {
     /// Its conditions; all must hold.
-    pub(crate) fn conditions(&self) -> impl Iterator<Item = Requirement<'_>> {
-        let labels = self.match_labels.iter().map(|(key, value)| Requirement::equals(key, value));
-        labels.chain(self.match_expressions.iter().map(schema::Requirement::condition))
+    pub(crate) fn label_requirements(&self) -> impl Iterator<Item = LabelRequirement<'_>> {
+        let labels =
+            self.match_labels.iter().map(|(key, value)| LabelRequirement::key_equals_value(key, value));
+        labels.chain(self.match_expressions.iter().map(schema::SelectorExpression::as_label_requirement))
     }
 
     /// Whether a set of labels satisfies every condition. An empty selector matches everything.
     #[must_use]
     pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
-        self.conditions().all(|condition| condition.holds(labels.get(condition.key).map(String::as_str)))
+        self.label_requirements()
+            .all(|condition| condition.holds(labels.get(condition.key).map(String::as_str)))
     }
 }
 
 impl Profile {
     /// The condition of its instance types; `None` if it names none.
-    pub(crate) fn instance_type(&self) -> Option<Requirement<'_>> {
+    pub(crate) fn instance_type_requirement(&self) -> Option<LabelRequirement<'_>> {
         let values = Values::Strings(&self.instance_types);
         let some = !self.instance_types.is_empty();
-        some.then_some(Requirement { key: INSTANCE_TYPE_LABEL, relation: Relation::In, values })
+        some.then_some(LabelRequirement { key: INSTANCE_TYPE_LABEL, relation: Relation::In, values })
     }
 
     /// All its conditions on nodes.
-    pub(crate) fn stated(&self) -> impl Iterator<Item = Requirement<'_>> {
-        self.node_selector.iter().flat_map(LabelSelector::conditions).chain(self.instance_type())
+    pub(crate) fn all_node_requirements(&self) -> impl Iterator<Item = LabelRequirement<'_>> {
+        self.node_selector
+            .iter()
+            .flat_map(LabelSelector::label_requirements)
+            .chain(self.instance_type_requirement())
     }
 
     /// Whether it has any condition on nodes; an empty node selector matches every node.
     #[must_use]
-    pub fn has_nodes(&self) -> bool {
+    pub fn has_node_requirements(&self) -> bool {
         self.node_selector.is_some() || !self.instance_types.is_empty()
     }
 
     /// How it selects its nodes: its node selector, else its instance types.
-    pub(crate) fn selecting(&self) -> impl Iterator<Item = Requirement<'_>> {
-        let types = if self.node_selector.is_none() { self.instance_type() } else { None };
-        self.node_selector.iter().flat_map(LabelSelector::conditions).chain(types)
+    pub(crate) fn node_selector_else_instance_types(&self) -> impl Iterator<Item = LabelRequirement<'_>> {
+        let types = if self.node_selector.is_none() { self.instance_type_requirement() } else { None };
+        self.node_selector.iter().flat_map(LabelSelector::label_requirements).chain(types)
     }
 }

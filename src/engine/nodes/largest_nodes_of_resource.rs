@@ -1,14 +1,14 @@
 //! The classes that list an extended resource, those with the largest nodes first. A pod names many resources, a workload
 //! has many pods, and a cluster thousands of classes: a question about one resource must not go through them all.
 
+use super::compact_class_set::CompactClassSet;
 use super::node_classes::ClassSet;
-use super::sets_of_classes::Members;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// For each resource, its classes by units.
 #[derive(Debug, Default)]
-pub(super) struct Largest {
+pub(super) struct ClassesByUnits {
     /// Classes of nodes that may have more than is known.
     unknown: ClassSet,
     resources: BTreeMap<Arc<str>, Vec<Group>>,
@@ -18,12 +18,12 @@ pub(super) struct Largest {
 #[derive(Debug)]
 struct Group {
     units: Option<u64>,
-    classes: Members,
+    classes: CompactClassSet,
 }
 
-impl Largest {
+impl ClassesByUnits {
     /// Sorts lists of units, each with the classes of the nodes that have it. `count`: the number of classes.
-    pub(super) fn of<'a>(
+    pub(super) fn sort_classes_by_units<'a>(
         count: usize,
         unknown: &[usize],
         lists: impl Iterator<Item = (&'a [(Arc<str>, u64)], &'a [usize])>,
@@ -43,7 +43,7 @@ impl Largest {
                 let mut classes = ClassSet::with_capacity(count);
                 classes.extend(lists.iter().flat_map(|(_, classes)| classes.iter().copied()));
                 let units = lists.first().map(|(units, _)| *units).filter(|units| *units > 0);
-                Group { units, classes: Members::of(&classes) }
+                Group { units, classes: CompactClassSet::of(&classes) }
             };
             alike.map(group).collect()
         };
@@ -56,12 +56,12 @@ impl Largest {
         }
     }
 
-    /// Units of a resource on the largest node of a set of classes, as [`super::resource_amounts::Amounts::most`] has them.
-    pub(super) fn most(&self, set: &ClassSet, resource: &str) -> Option<u64> {
+    /// Units of a resource on the largest node of a set of classes, as [`super::resource_amounts::AmountsOfAllNodes::most_units_in_classes`] has them.
+    pub(super) fn most_units_in_classes(&self, set: &ClassSet, resource: &str) -> Option<u64> {
         if !self.unknown.is_disjoint(set) {
             return None;
         }
-        self.resources.get(resource)?.iter().find(|group| group.classes.meet(set))?.units
+        self.resources.get(resource)?.iter().find(|group| group.classes.intersects(set))?.units
     }
 }
 
@@ -75,8 +75,11 @@ mod tests {
         let list = |units: u64| [(Arc::from("a/vf"), units)];
         let (large, small, open) = (list(16), list(8), list(0));
         let all: Vec<usize> = (0..100).collect();
-        let largest =
-            Largest::of(101, &[100], [(&large[..], &[3][..]), (&small, &all), (&open, &[7])].into_iter());
+        let largest = ClassesByUnits::sort_classes_by_units(
+            101,
+            &[100],
+            [(&large[..], &[3][..]), (&small, &all), (&open, &[7])].into_iter(),
+        );
         for (classes, most) in [
             (&[1, 2][..], Some(8)),
             (&[1, 2, 3], Some(16)),
@@ -84,8 +87,12 @@ mod tests {
             (&[1, 100], None),
             (&[], None),
         ] {
-            assert_eq!(largest.most(&classes.iter().copied().collect(), "a/vf"), most, "{classes:?}");
+            assert_eq!(
+                largest.most_units_in_classes(&classes.iter().copied().collect(), "a/vf"),
+                most,
+                "{classes:?}"
+            );
         }
-        assert_eq!(largest.most(&all.iter().copied().collect(), "a/other"), None);
+        assert_eq!(largest.most_units_in_classes(&all.iter().copied().collect(), "a/other"), None);
     }
 }

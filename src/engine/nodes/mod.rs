@@ -10,10 +10,11 @@
 //! ```
 
 mod build_node_index;
+mod combined_conditions_on_label;
+mod compact_class_set;
 mod conditions_on_single_nodes;
 #[cfg(test)]
 mod index_tests;
-mod label_condition;
 mod label_requirement;
 mod largest_nodes_of_resource;
 mod node_classes;
@@ -21,21 +22,22 @@ mod node_object;
 mod nodes_of_two_selectors;
 mod nodes_view;
 mod resource_amounts;
-mod sets_of_classes;
 mod sharded_map;
-mod taint;
+mod taints_and_tolerations;
 mod which_nodes_fit_pod;
 
 pub use build_node_index::NodeBuilder;
-pub use label_condition::Condition;
-pub use label_requirement::{Relation, Requirement, Values};
-pub use node_classes::{Class, ClassSet, Classes};
+pub use combined_conditions_on_label::CombinedConditions;
+pub use label_requirement::{LabelRequirement, Relation, Values};
+pub use node_classes::{ClassSet, NodeClass, NodeClasses};
 pub use node_object::NodeObject;
 pub use nodes_of_two_selectors::{InCommon, NodeSelection};
 pub use nodes_view::NodeView;
-pub use taint::{Taint, Toleration, Tolerations};
-pub(crate) use which_nodes_fit_pod::landing_of;
-pub use which_nodes_fit_pod::{Constraints, ExcludedBy, Term, excluded_nodes_by_constraint, landing};
+pub use taints_and_tolerations::{Taint, Toleration, Tolerations};
+pub(crate) use which_nodes_fit_pod::classes_pod_can_run_on_within_deadline;
+pub use which_nodes_fit_pod::{
+    AffinityTerm, ExcludedBy, NodeConstraintsOfPod, classes_pod_can_run_on, excluded_nodes_by_constraint,
+};
 
 /// Label that the kubelet sets to the host's name; its value differs on every node.
 pub const HOSTNAME_LABEL: &str = "kubernetes.io/hostname";

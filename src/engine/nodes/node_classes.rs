@@ -1,9 +1,9 @@
 //! Node classes: nodes that are alike in labels, lasting taints and extended resources. A pod is matched against
 //! classes, never against nodes, so that a decision costs the same at ten nodes and at a hundred thousand.
 
-use super::label_requirement::{Relation, Requirement};
-use super::sets_of_classes::Members;
-use super::taint::Taint;
+use super::compact_class_set::CompactClassSet;
+use super::label_requirement::{LabelRequirement, Relation};
+use super::taints_and_tolerations::Taint;
 use fixedbitset::FixedBitSet;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ pub type ClassSet = FixedBitSet;
 
 /// Nodes that are alike. Labels whose value differs on every node are not part of it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Class {
+pub struct NodeClass {
     /// Labels by key.
     pub labels: Vec<(Arc<str>, Arc<str>)>,
     /// Lasting taints.
@@ -24,7 +24,7 @@ pub struct Class {
     pub lists: bool,
 }
 
-impl Class {
+impl NodeClass {
     /// Value of a label.
     #[must_use]
     pub fn label(&self, key: &str) -> Option<&str> {
@@ -34,20 +34,20 @@ impl Class {
 
     /// Whether its nodes list an extended resource, even with 0 units while its plugin restarts.
     #[must_use]
-    pub fn offers(&self, resource: &str) -> bool {
+    pub fn lists_resource(&self, resource: &str) -> bool {
         self.resources.binary_search_by(|name| (**name).cmp(resource)).is_ok()
     }
 }
 
 /// Every class, and which of them have a label.
 #[derive(Debug, Default)]
-pub struct Classes {
+pub struct NodeClasses {
     /// By number; the number of a class without nodes is empty.
-    slots: Vec<Option<Arc<Class>>>,
+    slots: Vec<Option<Arc<NodeClass>>>,
     all: ClassSet,
     keys: HashMap<Arc<str>, Key>,
     /// Each taint once, with the classes that have it: machines of one kind differ in one of their taints.
-    taints: Vec<(Taint, Members)>,
+    taints: Vec<(Taint, CompactClassSet)>,
     /// Which classes list an extended resource.
     offering: BTreeMap<Arc<str>, ClassSet>,
     /// Which classes list resources at all.
@@ -64,8 +64,8 @@ struct Key {
 
 impl Key {
     /// The numbers that satisfy a comparison.
-    fn numbers_within(&self, requirement: Requirement<'_>) -> &[(i64, usize)] {
-        let Some(bound) = requirement.bound() else { return &[] };
+    fn numbers_within(&self, requirement: LabelRequirement<'_>) -> &[(i64, usize)] {
+        let Some(bound) = requirement.number_to_compare_with() else { return &[] };
         let within = match requirement.relation {
             Relation::Gt => self.numbers.get(self.numbers.partition_point(|(n, _)| *n <= bound)..),
             _ => self.numbers.get(..self.numbers.partition_point(|(n, _)| *n < bound)),
@@ -74,8 +74,8 @@ impl Key {
     }
 }
 
-impl Classes {
-    pub(super) fn new(slots: Vec<Option<Arc<Class>>>) -> Self {
+impl NodeClasses {
+    pub(super) fn new(slots: Vec<Option<Arc<NodeClass>>>) -> Self {
         let empty = || ClassSet::with_capacity(slots.len());
         let mut classes = Self { all: empty(), listing: empty(), ..Self::default() };
         let mut taints: BTreeMap<&Taint, Vec<usize>> = BTreeMap::new();
@@ -101,8 +101,9 @@ impl Classes {
             }
         }
         classes.keys.values_mut().for_each(|key| key.numbers.sort_unstable());
-        let members =
-            |(taint, having): (&Taint, Vec<usize>)| (taint.clone(), Members::listed(&having, slots.len()));
+        let members = |(taint, having): (&Taint, Vec<usize>)| {
+            (taint.clone(), CompactClassSet::from_class_numbers(&having, slots.len()))
+        };
         classes.taints = taints.into_iter().map(members).collect();
         classes.slots = slots;
         classes
@@ -110,7 +111,7 @@ impl Classes {
 
     /// A class by its number.
     #[must_use]
-    pub fn get(&self, number: usize) -> Option<&Class> {
+    pub fn get(&self, number: usize) -> Option<&NodeClass> {
         self.slots.get(number)?.as_deref()
     }
 
@@ -122,12 +123,12 @@ impl Classes {
 
     /// No class.
     #[must_use]
-    pub fn none(&self) -> ClassSet {
+    pub fn empty_set(&self) -> ClassSet {
         ClassSet::with_capacity(self.slots.len())
     }
 
     /// Removes from `set` the classes that do not satisfy a requirement.
-    pub fn retain(&self, set: &mut ClassSet, requirement: Requirement<'_>) {
+    pub fn remove_classes_not_satisfying(&self, set: &mut ClassSet, requirement: LabelRequirement<'_>) {
         let key = self.keys.get(requirement.key);
         match (requirement.relation, key) {
             (Relation::In, Some(key)) => {
@@ -148,7 +149,7 @@ impl Classes {
             (Relation::Exists, Some(key)) => set.intersect_with(&key.present),
             (Relation::DoesNotExist, Some(key)) => set.difference_with(&key.present),
             (Relation::Gt | Relation::Lt, Some(key)) => {
-                let mut holding = self.none();
+                let mut holding = self.empty_set();
                 key.numbers_within(requirement).iter().for_each(|(_, class)| holding.insert(*class));
                 set.intersect_with(&holding);
             }
@@ -157,8 +158,8 @@ impl Classes {
         }
     }
 
-    fn any_of(&self, key: &Key, requirement: Requirement<'_>) -> ClassSet {
-        let mut any = self.none();
+    fn any_of(&self, key: &Key, requirement: LabelRequirement<'_>) -> ClassSet {
+        let mut any = self.empty_set();
         for have in requirement.values.iter().filter_map(|v| key.values.get(v)) {
             any.union_with(have);
         }
@@ -166,35 +167,35 @@ impl Classes {
     }
 
     /// Extended resources, and the classes that list them.
-    pub fn offering(&self) -> impl Iterator<Item = (&str, &ClassSet)> {
+    pub fn resources_with_offering_classes(&self) -> impl Iterator<Item = (&str, &ClassSet)> {
         self.offering.iter().map(|(name, set)| (&**name, set))
     }
 
     /// The classes that list an extended resource.
     #[must_use]
-    pub fn offering_of(&self, resource: &str) -> Option<&ClassSet> {
+    pub fn classes_offering(&self, resource: &str) -> Option<&ClassSet> {
         self.offering.get(resource)
     }
 
     /// The classes that list resources at all.
     #[must_use]
-    pub fn listing(&self) -> &ClassSet {
+    pub fn classes_listing_resources(&self) -> &ClassSet {
         &self.listing
     }
 
     /// Whether any class has a label.
     #[must_use]
-    pub fn has_key(&self, key: &str) -> bool {
+    pub fn has_label_key(&self, key: &str) -> bool {
         self.keys.contains_key(key)
     }
 
     /// Keys of the labels of classes.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn label_keys(&self) -> impl Iterator<Item = &str> {
         self.keys.keys().map(|key| &**key)
     }
 
     /// Values of a label.
-    pub(super) fn values(&self, key: &str) -> impl Iterator<Item = &str> {
+    pub(super) fn label_values(&self, key: &str) -> impl Iterator<Item = &str> {
         self.keys.get(key).into_iter().flat_map(|key| key.values.keys().map(|value| &**value))
     }
 
@@ -204,13 +205,13 @@ impl Classes {
     }
 
     /// Whether any class has a taint with this key.
-    pub(crate) fn has_taint(&self, key: &str) -> bool {
+    pub(crate) fn has_taint_key(&self, key: &str) -> bool {
         let at = self.taints.partition_point(|(taint, _)| *taint.key < *key);
         self.taints.get(at).is_some_and(|(taint, _)| *taint.key == *key)
     }
 
     /// The classes whose taints are all tolerated.
-    pub fn tolerated(&self, tolerates: impl Fn(&Taint) -> bool) -> ClassSet {
+    pub fn classes_with_tolerated_taints(&self, tolerates: impl Fn(&Taint) -> bool) -> ClassSet {
         let mut set = self.all.clone();
         for (_, having) in self.taints.iter().filter(|(taint, _)| !tolerates(taint)) {
             having.remove_from_set(&mut set);

@@ -1,7 +1,7 @@
 //! The fields that are read of a Node object. No others are kept: a GPU node is about 34 kB of JSON.
 
-use super::taint::Taint;
-use crate::json::null_as_absent::{Objects, Pairs, QuantityText, Text, mapping};
+use super::taints_and_tolerations::Taint;
+use crate::json::types_of_decoded_fields::{Objects, Pairs, QuantityText, Text, optional_struct};
 use crate::pod::Quantity;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -9,11 +9,11 @@ use serde_json::value::RawValue;
 /// The part of a Node that resolution and rules need.
 #[derive(Debug, Default, Deserialize)]
 pub struct NodeObject<'a> {
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     metadata: Option<Metadata<'a>>,
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     spec: Option<Spec<'a>>,
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     status: Option<Status<'a>>,
 }
 
@@ -71,12 +71,12 @@ impl NodeObject<'_> {
     }
 
     /// Taints that describe the node permanently, sorted.
-    pub(super) fn taints(&self) -> Vec<Taint> {
+    pub(super) fn lasting_taints(&self) -> Vec<Taint> {
         let listed = self.spec.as_ref().and_then(|s| s.taints.as_deref()).unwrap_or_default();
         let mut taints: Vec<Taint> = listed
             .iter()
             .filter_map(|t| {
-                Taint::lasting(
+                Taint::new_if_lasting(
                     t.key.as_deref().unwrap_or_default(),
                     t.value.as_deref().unwrap_or_default(),
                     t.effect.as_deref().unwrap_or_default(),
@@ -96,11 +96,11 @@ impl NodeObject<'_> {
 
     /// Allocatable extended resources with their units, sorted by name; of a repeated name the last. Native resources
     /// have no domain, or Kubernetes' own.
-    pub(super) fn resources(&self) -> Vec<(&str, u64)> {
+    pub(super) fn extended_resources(&self) -> Vec<(&str, u64)> {
         let pairs = self.status.as_ref().and_then(|s| s.allocatable.as_ref());
         let extended = |name: &str| name.split_once('/').is_some_and(|(d, _)| !d.ends_with("kubernetes.io"));
         let units = |text: &QuantityText<'_>| {
-            Quantity::parse(&text.0).ok().and_then(|q| u64::try_from(q.units()).ok()).unwrap_or(0)
+            Quantity::parse(&text.0).ok().and_then(|q| u64::try_from(q.units_rounded_up()).ok()).unwrap_or(0)
         };
         let pairs = pairs.into_iter().flat_map(Pairs::iter).filter(|(name, _)| extended(name));
         sorted(pairs.map(|(name, text)| (name, units(text))).collect())

@@ -1,7 +1,7 @@
 //! The nodes that two selectors have in common, without regard to taints, as operators select nodes.
 
-use super::conditions_on_single_nodes::Behind;
-use super::label_requirement::{Relation, Requirement};
+use super::conditions_on_single_nodes::NodesWithLabelValue;
+use super::label_requirement::{LabelRequirement, Relation};
 use super::node_classes::ClassSet;
 use super::nodes_view::{NodeEntry, NodeView};
 use crate::deadline::Deadline;
@@ -24,13 +24,13 @@ pub struct NodeSelection<'v, 'r> {
     view: &'v NodeView,
     classes: ClassSet,
     /// The requirements on labels that are not part of the classes.
-    single: Vec<Requirement<'r>>,
+    single: Vec<LabelRequirement<'r>>,
 }
 
 impl<'v, 'r> NodeSelection<'v, 'r> {
     /// The nodes that satisfy every requirement.
     #[must_use]
-    pub fn new(view: &'v NodeView, requirements: &[Requirement<'r>]) -> Self {
+    pub fn new(view: &'v NodeView, requirements: &[LabelRequirement<'r>]) -> Self {
         let mut classes = view.classes().all().clone();
         Self { view, single: retain_classes_and_return_rest(view, &mut classes, requirements), classes }
     }
@@ -60,7 +60,7 @@ impl<'v, 'r> NodeSelection<'v, 'r> {
 
     /// The nodes that satisfy other requirements too.
     #[must_use]
-    pub fn with<'o>(&self, other: &[Requirement<'o>]) -> NodeSelection<'v, 'o>
+    pub fn with<'o>(&self, other: &[LabelRequirement<'o>]) -> NodeSelection<'v, 'o>
     where
         'r: 'o,
     {
@@ -77,8 +77,8 @@ impl<'v, 'r> NodeSelection<'v, 'r> {
             return InCommon::None;
         }
         let first = match self.single.is_empty() {
-            true => self.view.first_of(&self.classes),
-            false => match self.first_single(deadline) {
+            true => self.view.first_node_of_classes(&self.classes),
+            false => match self.first_node_by_own_labels(deadline) {
                 Some(first) => first,
                 None => return InCommon::Unknown,
             },
@@ -87,18 +87,23 @@ impl<'v, 'r> NodeSelection<'v, 'r> {
     }
 
     /// The first node by name where requirements are on its own labels; `None` where it takes more looks than are left.
-    fn first_single(&self, deadline: &Deadline<'_>) -> Option<Option<&'v str>> {
+    fn first_node_by_own_labels(&self, deadline: &Deadline<'_>) -> Option<Option<&'v str>> {
         let view = self.view;
         // The requirement whose values the fewest nodes have.
         let listing = self.single.iter().filter(|r| r.relation == Relation::In);
-        let behind =
-            listing.map(|r| r.values.iter().map(|value| view.behind(r.key, value)).collect::<Vec<_>>());
-        let count = |behind: &[Behind<'_>]| behind.iter().map(Behind::len).sum::<usize>();
+        let behind = listing.map(|r| {
+            r.values
+                .iter()
+                .map(|value| view.nodes_with_value_outside_classes(r.key, value))
+                .collect::<Vec<_>>()
+        });
+        let count =
+            |behind: &[NodesWithLabelValue<'_>]| behind.iter().map(NodesWithLabelValue::len).sum::<usize>();
         let looks = |nodes: usize| deadline.take_looks(nodes.saturating_mul(self.single.len()));
         let first = |(name, entry): (&'v str, &'v NodeEntry)| self.fits(name, entry).then_some(name);
         match behind.min_by_key(|listed| count(listed)) {
             Some(listed) => looks(count(&listed)).then(|| {
-                let names = listed.iter().flat_map(Behind::names);
+                let names = listed.iter().flat_map(NodesWithLabelValue::names);
                 names.filter_map(|name| view.nodes.get_key_value(name)).filter_map(first).min()
             }),
             None => looks(view.len()).then(|| view.nodes.iter().filter_map(first).min()),
@@ -110,10 +115,12 @@ impl<'v, 'r> NodeSelection<'v, 'r> {
 fn retain_classes_and_return_rest<'r>(
     view: &NodeView,
     classes: &mut ClassSet,
-    requirements: &[Requirement<'r>],
-) -> Vec<Requirement<'r>> {
+    requirements: &[LabelRequirement<'r>],
+) -> Vec<LabelRequirement<'r>> {
     let (single, of_classes): (Vec<_>, Vec<_>) =
         requirements.iter().copied().partition(|r| view.own_keys.contains_key(r.key));
-    of_classes.into_iter().for_each(|requirement| view.classes().retain(classes, requirement));
+    of_classes
+        .into_iter()
+        .for_each(|requirement| view.classes().remove_classes_not_satisfying(classes, requirement));
     single
 }

@@ -1,8 +1,8 @@
 //! The immutable view of all nodes for one decision.
 
 use super::HOSTNAME_LABEL;
-use super::node_classes::{Class, ClassSet, Classes};
-use super::resource_amounts::{Amounts, ListNumber};
+use super::node_classes::{ClassSet, NodeClass, NodeClasses};
+use super::resource_amounts::{AmountsOfAllNodes, ListNumber};
 use super::sharded_map::Shards;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -52,11 +52,11 @@ type Firsts = Vec<(Box<str>, usize)>;
 /// All nodes, as classes and by name. Cheap to copy.
 #[derive(Debug, Clone, Default)]
 pub struct NodeView {
-    pub(super) classes: Arc<Classes>,
+    pub(super) classes: Arc<NodeClasses>,
     /// Nodes of each class (count).
     pub(super) counts: Vec<usize>,
     pub(super) nodes: Shards<NodeEntry>,
-    pub(super) amounts: Arc<Amounts>,
+    pub(super) amounts: Arc<AmountsOfAllNodes>,
     /// Names of the nodes behind `key\0value` of a label that is not part of the classes.
     pub(super) values: Shards<Vec<Arc<str>>>,
     /// The labels that are not part of the classes, and how many nodes of each class have them.
@@ -74,7 +74,7 @@ impl NodeView {
 
     /// Whether another view has the same classes, by number.
     #[must_use]
-    pub fn same_classes(&self, other: &Self) -> bool {
+    pub fn shares_classes_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.classes, &other.classes)
     }
 
@@ -86,18 +86,18 @@ impl NodeView {
 
     /// The classes.
     #[must_use]
-    pub fn classes(&self) -> &Classes {
+    pub fn classes(&self) -> &NodeClasses {
         &self.classes
     }
 
     /// Number of a node's class.
     #[must_use]
-    pub fn class_of(&self, node: &str) -> Option<usize> {
+    pub fn class_number_of_node(&self, node: &str) -> Option<usize> {
         self.nodes.get(node).map(|entry| entry.class())
     }
 
     /// The first node by name of a set of classes. All nodes are visited once for a view, not at each question.
-    pub(super) fn first_of(&self, set: &ClassSet) -> Option<&str> {
+    pub(super) fn first_node_of_classes(&self, set: &ClassSet) -> Option<&str> {
         let firsts = self.firsts.get_or_init(|| {
             let mut first: BTreeMap<usize, &str> = BTreeMap::new();
             for (name, entry) in self.nodes.iter() {
@@ -113,27 +113,30 @@ impl NodeView {
     /// Whether any node has a label.
     #[must_use]
     pub fn has_label(&self, key: &str) -> bool {
-        self.classes.has_key(key) || self.own_keys.contains_key(key)
+        self.classes.has_label_key(key) || self.own_keys.contains_key(key)
     }
 
     /// Whether any node may have a label with this value; a label that differs on every node may have any.
     #[must_use]
-    pub fn may_have(&self, key: &str, value: &str) -> bool {
+    pub fn may_have_label_value(&self, key: &str, value: &str) -> bool {
         self.own_keys.contains_key(key) || self.classes.has_value(key, value)
     }
 
     /// Keys of the labels that nodes have, in no order.
     pub fn label_keys(&self) -> impl Iterator<Item = &str> {
-        self.classes.keys().chain(self.own_keys.keys().map(|key| &**key))
+        self.classes.label_keys().chain(self.own_keys.keys().map(|key| &**key))
     }
 
     /// Values of a label that several nodes may share.
-    pub fn label_values(&self, key: &str) -> impl Iterator<Item = &str> {
-        self.classes.values(key)
+    pub fn shared_label_values(&self, key: &str) -> impl Iterator<Item = &str> {
+        self.classes.label_values(key)
     }
 
     /// The classes of a set, with their number of nodes.
-    pub fn members<'a>(&'a self, set: &'a ClassSet) -> impl Iterator<Item = (usize, &'a Class, usize)> {
+    pub fn classes_with_node_counts<'a>(
+        &'a self,
+        set: &'a ClassSet,
+    ) -> impl Iterator<Item = (usize, &'a NodeClass, usize)> {
         set.ones().filter_map(|n| Some((n, self.classes.get(n)?, self.counts.get(n).copied().unwrap_or(0))))
     }
 
@@ -141,18 +144,18 @@ impl NodeView {
     /// it, or if a node may have more than is known.
     #[must_use]
     pub fn most_units(&self, set: &ClassSet, resource: &str) -> Option<u64> {
-        self.amounts.most(set, resource)
+        self.amounts.most_units_in_classes(set, resource)
     }
 
     /// Nodes in a set of classes (count).
     #[must_use]
-    pub fn count(&self, set: &ClassSet) -> usize {
+    pub fn count_nodes_of_classes(&self, set: &ClassSet) -> usize {
         set.ones().filter_map(|n| self.counts.get(n)).sum()
     }
 
     /// Names of nodes of a set of classes, in order, at most `most`.
     #[must_use]
-    pub fn names(&self, set: &ClassSet, most: usize) -> Vec<&str> {
+    pub fn first_node_names_of_classes(&self, set: &ClassSet, most: usize) -> Vec<&str> {
         let mut names: Vec<&str> =
             self.nodes.iter().filter(|(_, e)| set.contains(e.class())).map(|(name, _)| name).collect();
         names.sort_unstable();
@@ -162,7 +165,7 @@ impl NodeView {
 }
 
 /// Key of the index of labels that are not part of the classes. No label key holds a NUL.
-pub(super) fn value_key(key: &str, value: &str) -> String {
+pub(super) fn index_key_of_label_value(key: &str, value: &str) -> String {
     format!("{key}\0{value}")
 }
 

@@ -1,11 +1,13 @@
 //! The node filter: which nodes a pod can run on, by the rules of kube-scheduler (plugins NodeName, NodeAffinity and
 //! TaintToleration), without cordons and passing taints.
 
-use super::conditions_on_single_nodes::{Budget, SingleNodeCondition, keep_classes_with_matching_node};
-use super::label_requirement::{Relation, Requirement, Values};
+use super::conditions_on_single_nodes::{
+    LookBudget, SingleNodeCondition, keep_matching_classes_within_budget,
+};
+use super::label_requirement::{LabelRequirement, Relation, Values};
 use super::node_classes::ClassSet;
 use super::nodes_view::NodeView;
-use super::taint::{Taint, Toleration, Tolerations};
+use super::taints_and_tolerations::{Taint, Toleration, Tolerations};
 use crate::deadline::{Deadline, NEVER};
 use crate::pod::PodView;
 use crate::pod::affinity_and_tolerations::{NodeSelectorRequirement, NodeSelectorTerm};
@@ -15,17 +17,17 @@ use std::hash::Hash;
 
 /// Most conditions and values, and most tolerations, that are read; real pods have a handful. Without a limit one pod
 /// could take minutes.
-const MAX_STATED: usize = 4096;
+const MAX_CONDITIONS_OR_TOLERATIONS: usize = 4096;
 
 /// All fields of a pod that restrict its nodes.
 #[derive(Debug, Default)]
-pub struct Constraints<'a> {
+pub struct NodeConstraintsOfPod<'a> {
     /// `spec.nodeName`.
     pub node_name: Option<&'a str>,
     /// `spec.nodeSelector`; of a repeated key the last value, as in Go.
-    pub selector: Vec<Requirement<'a>>,
+    pub selector: Vec<LabelRequirement<'a>>,
     /// Terms of the required node affinity, one of which must hold; `None` without such an affinity.
-    pub terms: Option<Vec<Term<'a>>>,
+    pub terms: Option<Vec<AffinityTerm<'a>>>,
     /// `spec.tolerations`.
     pub tolerations: Tolerations<'a>,
     /// Extended resources that the pod requests.
@@ -39,27 +41,27 @@ pub struct Constraints<'a> {
 
 /// One term of a node affinity; every requirement must hold.
 #[derive(Debug, Default, Hash)]
-pub struct Term<'a> {
+pub struct AffinityTerm<'a> {
     /// On labels.
-    pub labels: Vec<Requirement<'a>>,
+    pub labels: Vec<LabelRequirement<'a>>,
     /// On the node's name.
-    pub names: Vec<Requirement<'a>>,
+    pub names: Vec<LabelRequirement<'a>>,
     /// Whether it can match nothing: it is empty, or has a value that the API server refuses.
     pub void: bool,
 }
 
-impl<'a> Constraints<'a> {
+impl<'a> NodeConstraintsOfPod<'a> {
     /// Reads the constraints of a pod.
     #[must_use]
     pub fn of(pod: &'a PodView<'a>) -> Self {
         let Some(spec) = &pod.spec else { return Self::default() };
         // The API server itself adds tolerations, so that they have a limit of their own.
-        let any_labels = Self::stated(pod) > MAX_STATED;
-        let any_taints = pod.tolerations().len() > MAX_STATED;
+        let any_labels = Self::count_node_conditions(pod) > MAX_CONDITIONS_OR_TOLERATIONS;
+        let any_taints = pod.tolerations().len() > MAX_CONDITIONS_OR_TOLERATIONS;
         let pairs = spec.node_selector.iter().filter(|_| !any_labels).flat_map(|s| s.iter());
         let mut at: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut selector: Vec<Requirement<'_>> = Vec::new();
-        for requirement in pairs.map(|(key, value)| Requirement::equals(key, value)) {
+        let mut selector: Vec<LabelRequirement<'_>> = Vec::new();
+        for requirement in pairs.map(|(key, value)| LabelRequirement::key_equals_value(key, value)) {
             let place = *at.entry(requirement.key).or_insert(selector.len());
             match selector.get_mut(place) {
                 Some(earlier) => *earlier = requirement,
@@ -67,7 +69,7 @@ impl<'a> Constraints<'a> {
             }
         }
         let asked = pod.containers().iter().chain(pod.init_containers()).flat_map(|c| {
-            let positive = |name: &&str| c.units(name).is_some_and(|units| units > 0);
+            let positive = |name: &&str| c.units_of_resource(name).is_some_and(|units| units > 0);
             c.resource_names().filter(|name| name.contains('/')).filter(positive)
         });
         let required = pod.affinity().and_then(|a| a.node_affinity.as_ref()?.required.as_ref());
@@ -100,17 +102,17 @@ impl<'a> Constraints<'a> {
     }
 
     /// What decides where it can run, beside taints.
-    pub(crate) fn of_labels(&self) -> impl Hash {
+    pub(crate) fn hashable_without_tolerations(&self) -> impl Hash {
         (self.node_name, &self.selector, &self.terms)
     }
 
     /// The same with a profile's selector in every term, as placement writes it into a pod.
     #[must_use]
-    pub fn kept_to(mut self, selector: &'a LabelSelector) -> Self {
+    pub fn with_selector_in_every_term(mut self, selector: &'a LabelSelector) -> Self {
         let terms = self.terms.take().filter(|terms| !terms.is_empty());
-        let mut terms = terms.unwrap_or_else(|| vec![Term::default()]);
+        let mut terms = terms.unwrap_or_else(|| vec![AffinityTerm::default()]);
         for term in terms.iter_mut().filter(|t| !t.void) {
-            term.labels.extend(selector.conditions());
+            term.labels.extend(selector.label_requirements());
         }
         self.terms = Some(terms);
         self
@@ -118,12 +120,12 @@ impl<'a> Constraints<'a> {
 
     /// The number of conditions on nodes: entries of the selector, requirements and their values. A comparison of
     /// numbers counts for many, since it can select many values.
-    fn stated(pod: &PodView<'_>) -> usize {
+    fn count_node_conditions(pod: &PodView<'_>) -> usize {
         let requirement = |r: &NodeSelectorRequirement<'_>| {
             let compares = matches!(r.operator.as_deref(), Some("Gt" | "Lt"));
             1 + r.values().len() + if compares { 64 } else { 0 }
         };
-        let terms = pod.affinity().and_then(|a| a.required_terms()).unwrap_or_default().iter();
+        let terms = pod.affinity().and_then(|a| a.required_node_terms()).unwrap_or_default().iter();
         let selector = pod.spec.as_ref().and_then(|s| s.node_selector.as_ref());
         terms
             .map(|t| 1 + t.expressions().iter().chain(t.fields()).map(requirement).sum::<usize>())
@@ -136,13 +138,13 @@ impl<'a> Constraints<'a> {
     /// plugin/pkg/admission/extendedresourcetoleration/admission.go); if it is off, the pod stays Pending and no harm
     /// is done.
     #[must_use]
-    pub fn tolerates(&self, taint: &Taint) -> bool {
+    pub fn tolerates_or_requests_its_resource(&self, taint: &Taint) -> bool {
         self.any_taints || self.resources.contains(&*taint.key) || self.tolerations.tolerate(taint)
     }
 }
 
-fn term<'a>(term: &'a NodeSelectorTerm<'a>) -> Term<'a> {
-    let mut read = Term { void: term.is_empty(), ..Term::default() };
+fn term<'a>(term: &'a NodeSelectorTerm<'a>) -> AffinityTerm<'a> {
+    let mut read = AffinityTerm { void: term.is_empty(), ..AffinityTerm::default() };
     for expression in term.expressions() {
         match requirement(expression) {
             Some(requirement) => read.labels.push(requirement),
@@ -160,8 +162,8 @@ fn term<'a>(term: &'a NodeSelectorTerm<'a>) -> Term<'a> {
     read
 }
 
-fn requirement<'a>(read: &'a NodeSelectorRequirement<'a>) -> Option<Requirement<'a>> {
-    Some(Requirement {
+fn requirement<'a>(read: &'a NodeSelectorRequirement<'a>) -> Option<LabelRequirement<'a>> {
+    Some(LabelRequirement {
         key: read.key.as_deref()?,
         relation: Relation::parse(read.operator.as_deref()?)?,
         values: Values::Texts(read.values.as_deref().unwrap_or_default()),
@@ -179,30 +181,33 @@ pub struct ExcludedBy {
 
 /// The classes that have a node the pod can run on.
 #[must_use]
-pub fn landing(constraints: &Constraints<'_>, view: &NodeView) -> ClassSet {
-    let tolerated = || view.classes.tolerated(|taint| constraints.tolerates(taint));
-    landing_of(tolerated, constraints, view, &NEVER)
+pub fn classes_pod_can_run_on(constraints: &NodeConstraintsOfPod<'_>, view: &NodeView) -> ClassSet {
+    let tolerated = || {
+        view.classes
+            .classes_with_tolerated_taints(|taint| constraints.tolerates_or_requests_its_resource(taint))
+    };
+    classes_pod_can_run_on_within_deadline(tolerated, constraints, view, &NEVER)
 }
 
 /// The same, with the classes whose taints the pod tolerates; incomplete if the time is over in between.
 #[must_use]
-pub(crate) fn landing_of(
+pub(crate) fn classes_pod_can_run_on_within_deadline(
     tolerated: impl FnOnce() -> ClassSet,
-    constraints: &Constraints<'_>,
+    constraints: &NodeConstraintsOfPod<'_>,
     view: &NodeView,
     deadline: &Deadline<'_>,
 ) -> ClassSet {
-    landing_within(tolerated, constraints, view, &mut Budget::new(deadline))
+    classes_pod_can_run_on_within_budget(tolerated, constraints, view, &mut LookBudget::new(deadline))
 }
 
-fn landing_within(
+fn classes_pod_can_run_on_within_budget(
     tolerated: impl FnOnce() -> ClassSet,
-    constraints: &Constraints<'_>,
+    constraints: &NodeConstraintsOfPod<'_>,
     view: &NodeView,
-    budget: &mut Budget<'_>,
+    budget: &mut LookBudget<'_>,
 ) -> ClassSet {
     if let Some(name) = constraints.node_name {
-        return named(name, view);
+        return class_of_named_node(name, view);
     }
     let mut set = tolerated();
     let mut shared: Vec<SingleNodeCondition<'_>> = Vec::new();
@@ -210,13 +215,13 @@ fn landing_within(
         if view.own_keys.contains_key(requirement.key) {
             shared.push(SingleNodeCondition::of(requirement));
         } else {
-            view.classes.retain(&mut set, *requirement);
+            view.classes.remove_classes_not_satisfying(&mut set, *requirement);
         }
     }
     match &constraints.terms {
-        None => keep_classes_with_matching_node(view, set, [&shared, &[]], &[], budget),
+        None => keep_matching_classes_within_budget(view, set, [&shared, &[]], &[], budget),
         Some(terms) => {
-            let mut any = view.classes.none();
+            let mut any = view.classes.empty_set();
             for term in terms.iter().filter(|t| !t.void) {
                 if budget.is_over() {
                     break;
@@ -227,12 +232,12 @@ fn landing_within(
                     if view.own_keys.contains_key(requirement.key) {
                         own.push(SingleNodeCondition::of(requirement));
                     } else {
-                        view.classes.retain(&mut fits, *requirement);
+                        view.classes.remove_classes_not_satisfying(&mut fits, *requirement);
                     }
                 }
                 if !fits.is_clear() {
                     let names: Vec<_> = term.names.iter().map(SingleNodeCondition::of).collect();
-                    any.union_with(&keep_classes_with_matching_node(
+                    any.union_with(&keep_matching_classes_within_budget(
                         view,
                         fits,
                         [&shared, &own],
@@ -246,19 +251,19 @@ fn landing_within(
     }
 }
 
-fn named(name: &str, view: &NodeView) -> ClassSet {
-    let mut set = view.classes.none();
-    if let Some(class) = view.class_of(name) {
+fn class_of_named_node(name: &str, view: &NodeView) -> ClassSet {
+    let mut set = view.classes.empty_set();
+    if let Some(class) = view.class_number_of_node(name) {
         set.insert(class);
     }
     set
 }
 
 /// The constraints that exclude nodes of a set, in the order of the pod's fields; incomplete if the decision may take no
-/// more looks. Slower than [`landing`]; for people.
+/// more looks. Slower than [`classes_pod_can_run_on`]; for people.
 #[must_use]
 pub fn excluded_nodes_by_constraint(
-    constraints: &Constraints<'_>,
+    constraints: &NodeConstraintsOfPod<'_>,
     view: &NodeView,
     of: &ClassSet,
     deadline: &Deadline<'_>,
@@ -267,8 +272,12 @@ pub fn excluded_nodes_by_constraint(
     let mut left = of.clone();
     if constraints.node_name.is_none() {
         let mut places: BTreeMap<&Taint, usize> = BTreeMap::new();
-        for (number, class, nodes) in view.members(of) {
-            let Some(taint) = class.taints.iter().find(|t| !constraints.tolerates(t)) else { continue };
+        for (number, class, nodes) in view.classes_with_node_counts(of) {
+            let Some(taint) =
+                class.taints.iter().find(|t| !constraints.tolerates_or_requests_its_resource(t))
+            else {
+                continue;
+            };
             left.remove(number);
             if nodes == 0 {
                 continue;
@@ -286,7 +295,7 @@ pub fn excluded_nodes_by_constraint(
     let mut step = |left: &mut ClassSet, after: ClassSet, by: &str| {
         let mut gone = left.clone();
         gone.difference_with(&after);
-        let nodes = view.count(&gone);
+        let nodes = view.count_nodes_of_classes(&gone);
         if nodes > 0 {
             match found.iter_mut().find(|known| known.by == by) {
                 Some(known) => known.nodes += nodes,
@@ -297,14 +306,14 @@ pub fn excluded_nodes_by_constraint(
     };
     if let Some(name) = constraints.node_name {
         let mut after = left.clone();
-        after.intersect_with(&named(name, view));
-        step(&mut left, after, &format!("nodeName {}", crate::text::printable(name, 80)));
+        after.intersect_with(&class_of_named_node(name, view));
+        step(&mut left, after, &format!("nodeName {}", crate::text::escaped_and_cut(name, 80)));
         return found;
     }
-    let mut budget = Budget::for_reasons(deadline);
-    let mut narrow = |set: &ClassSet, requirement: &Requirement<'_>| {
+    let mut budget = LookBudget::for_reasons_shown_to_people(deadline);
+    let mut narrow = |set: &ClassSet, requirement: &LabelRequirement<'_>| {
         if view.own_keys.contains_key(requirement.key) {
-            keep_classes_with_matching_node(
+            keep_matching_classes_within_budget(
                 view,
                 set.clone(),
                 [&[SingleNodeCondition::of(requirement)], &[]],
@@ -313,7 +322,7 @@ pub fn excluded_nodes_by_constraint(
             )
         } else {
             let mut after = set.clone();
-            view.classes.retain(&mut after, *requirement);
+            view.classes.remove_classes_not_satisfying(&mut after, *requirement);
             after
         }
     };
@@ -321,8 +330,16 @@ pub fn excluded_nodes_by_constraint(
         let after = narrow(&left, requirement);
         step(&mut left, after, &format!("nodeSelector {requirement}"));
     }
-    let tolerated = || view.classes.tolerated(|taint| constraints.tolerates(taint));
-    let mut fits = landing_within(tolerated, constraints, view, &mut Budget::for_reasons(deadline));
+    let tolerated = || {
+        view.classes
+            .classes_with_tolerated_taints(|taint| constraints.tolerates_or_requests_its_resource(taint))
+    };
+    let mut fits = classes_pod_can_run_on_within_budget(
+        tolerated,
+        constraints,
+        view,
+        &mut LookBudget::for_reasons_shown_to_people(deadline),
+    );
     fits.intersect_with(&left);
     if fits == left {
         return found;

@@ -1,7 +1,7 @@
 //! The patch document: operations written one after the other into one text, which the answer takes as it is. A review
 //! once made several texts for each operation: 59 of the 397 allocations of a pod that names its profile.
 
-use crate::json::null_as_absent::Text;
+use crate::json::types_of_decoded_fields::Text;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::fmt;

@@ -2,12 +2,14 @@
 
 use super::document::Patch;
 use super::document::PatchWriter;
-use crate::json::write::{array, object, push_format, push_list, push_object, string};
+use crate::json::write::{
+    json_of_list, json_of_pairs, json_of_text, push_list, push_object, push_text_of_parts,
+};
 use crate::plan::{Change, Edit, NODE_AFFINITY_TERMS_PATH, Plan, ResourceList, file_field_path};
 use crate::pod::Bytes;
 use crate::pod::pod_fields::{Container, PodView};
-use crate::profile::schema::Requirement;
-use crate::text::{push_json, push_number, push_token};
+use crate::profile::schema::SelectorExpression;
+use crate::text::{push_json_pointer_token, push_json_text, push_number};
 use std::collections::BTreeMap;
 
 /// Size of the volume of our own containers: four times the program.
@@ -45,32 +47,34 @@ fn is_volume(edit: &Edit) -> bool {
 fn write_volume(out: &mut String, edit: &Edit) {
     push_object(out, |volume| match edit {
         Edit::ShmVolume { name, size, .. } => {
-            volume.text("name", name);
-            volume.object("emptyDir", |memory| {
-                memory.text("medium", "Memory");
-                push_format(memory.key("sizeLimit"), format_args!("{}", Bytes(*size)));
+            volume.push_text_member("name", name);
+            volume.push_object_member("emptyDir", |memory| {
+                memory.push_text_member("medium", "Memory");
+                push_text_of_parts(memory.push_key("sizeLimit"), format_args!("{}", Bytes(*size)));
             });
         }
         Edit::FilesVolume { name, items, .. } => {
-            volume.text("name", name);
-            volume.object("downwardAPI", |files| {
-                push_list(files.key("items"), items.iter(), |out, file| {
+            volume.push_text_member("name", name);
+            volume.push_object_member("downwardAPI", |files| {
+                push_list(files.push_key("items"), items.iter(), |out, file| {
                     push_object(out, |item| {
-                        item.text("path", file);
-                        item.object("fieldRef", |field| field.text("fieldPath", &file_field_path(file)));
+                        item.push_text_member("path", file);
+                        item.push_object_member("fieldRef", |field| {
+                            field.push_text_member("fieldPath", &file_field_path(file))
+                        });
                     });
                 });
             });
         }
         Edit::InPodVolume { name, image: None, .. } => {
-            volume.text("name", name);
-            volume.object("emptyDir", |disk| disk.text("sizeLimit", IN_POD_SIZE));
+            volume.push_text_member("name", name);
+            volume.push_object_member("emptyDir", |disk| disk.push_text_member("sizeLimit", IN_POD_SIZE));
         }
         Edit::InPodVolume { name, image: Some(image), .. } => {
-            volume.text("name", name);
-            volume.object("image", |reference| {
-                reference.text("reference", image);
-                reference.text("pullPolicy", "IfNotPresent");
+            volume.push_text_member("name", name);
+            volume.push_object_member("image", |reference| {
+                reference.push_text_member("reference", image);
+                reference.push_text_member("pullPolicy", "IfNotPresent");
             });
         }
         _ => {}
@@ -86,18 +90,20 @@ fn write_annotation_operations(pod: &PodView<'_>, plan: &Plan, out: &mut PatchWr
     if metadata.is_some_and(|m| m.annotations.is_some()) {
         for (key, value, present) in planned() {
             let op = if present { "replace" } else { "add" };
-            out.push(op, below("/metadata/annotations/", &key), |out| push_json(out, value));
+            out.push(op, below("/metadata/annotations/", &key), |out| push_json_text(out, value));
         }
         return;
     }
     let pairs = |out: &mut String| {
-        push_object(out, |pairs| planned().for_each(|(key, value, _)| push_json(pairs.name(&key), value)));
+        push_object(out, |pairs| {
+            planned().for_each(|(key, value, _)| push_json_text(pairs.push_escaped_key(&key), value))
+        });
     };
     if metadata.is_some() {
         out.push("add", at("/metadata/annotations"), pairs);
     } else {
         out.push("add", at("/metadata"), |out| {
-            push_object(out, |metadata| pairs(metadata.key("annotations")));
+            push_object(out, |metadata| pairs(metadata.push_key("annotations")));
         });
     }
 }
@@ -114,11 +120,13 @@ fn write_node_selector_operations(pod: &PodView<'_>, plan: &Plan, out: &mut Patc
     }
     if pod.spec.as_ref().is_some_and(|s| s.node_selector.is_some()) {
         for (key, value) in labels() {
-            out.push("add", below("/spec/nodeSelector/", key), |out| push_json(out, value));
+            out.push("add", below("/spec/nodeSelector/", key), |out| push_json_text(out, value));
         }
     } else {
         out.push("add", at("/spec/nodeSelector"), |out| {
-            push_object(out, |pairs| labels().for_each(|(key, value)| push_json(pairs.name(key), value)));
+            push_object(out, |pairs| {
+                labels().for_each(|(key, value)| push_json_text(pairs.push_escaped_key(key), value))
+            });
         });
     }
 }
@@ -142,7 +150,7 @@ fn write_node_affinity_operations(pod: &PodView<'_>, plan: &Plan, out: &mut Patc
             append(out, has, at(&path), requirements, |out, requirement| out.push_str(requirement));
             continue;
         }
-        let mut value = object(&[("matchExpressions", array(&requirements))]);
+        let mut value = json_of_pairs(&[("matchExpressions", json_of_list(&requirements))]);
         let mut path = format!("{NODE_AFFINITY_TERMS_PATH}/-");
         for there in [list.is_some(), required.is_some(), node.is_some(), affinity.is_some()] {
             if there {
@@ -150,21 +158,23 @@ fn write_node_affinity_operations(pod: &PodView<'_>, plan: &Plan, out: &mut Patc
             }
             // One step up: of a list that is not there, or of an object.
             let Some((above, name)) = path.rsplit_once('/') else { break };
-            value = if name == "-" { array(&[value]) } else { object(&[(name, value)]) };
+            value = if name == "-" { json_of_list(&[value]) } else { json_of_pairs(&[(name, value)]) };
             path = above.to_owned();
         }
         out.push("add", at(&path), |out| out.push_str(&value));
     }
 }
 
-fn node_requirement(requirement: &Requirement) -> String {
-    let mut members =
-        vec![("key", string(&requirement.key)), ("operator", string(requirement.operator.word()))];
+fn node_requirement(requirement: &SelectorExpression) -> String {
+    let mut members = vec![
+        ("key", json_of_text(&requirement.key)),
+        ("operator", json_of_text(requirement.operator.word())),
+    ];
     if !requirement.values.is_empty() {
-        let values: Vec<String> = requirement.values.iter().map(|v| string(v)).collect();
-        members.push(("values", array(&values)));
+        let values: Vec<String> = requirement.values.iter().map(|v| json_of_text(v)).collect();
+        members.push(("values", json_of_list(&values)));
     }
-    object(&members)
+    json_of_pairs(&members)
 }
 
 fn write_container_operations(
@@ -184,8 +194,8 @@ fn write_container_operations(
     let path = of_container(index, "/env");
     append(out, container.env.is_some(), path, env, |out, (name, value)| {
         push_object(out, |variable| {
-            variable.text("name", name);
-            variable.text("value", value);
+            variable.push_text_member("name", name);
+            variable.push_text_member("value", value);
         });
     });
     let mounts = changes.iter().map(|c| &c.edit).filter(|edit| edit.is_mount());
@@ -242,7 +252,7 @@ fn write_quantity_operations(
                 let path = |out: &mut String| {
                     path(out);
                     out.push('/');
-                    push_token(out, name);
+                    push_json_pointer_token(out, name);
                 };
                 out.push(op, path, value);
             }
@@ -250,14 +260,14 @@ fn write_quantity_operations(
         }
         let pairs = |out: &mut String| {
             push_object(out, |pairs| {
-                items().for_each(|(name, units, _)| push_units(pairs.name(name), units));
+                items().for_each(|(name, units, _)| push_units(pairs.push_escaped_key(name), units));
             });
         };
         if container.resources.is_some() {
             out.push("add", path, pairs);
         } else {
             out.push("add", of_container(index, "/resources"), |out| {
-                push_object(out, |resources| pairs(resources.key(field)))
+                push_object(out, |resources| pairs(resources.push_key(field)))
             });
         }
     }
@@ -265,7 +275,7 @@ fn write_quantity_operations(
 
 /// Writes a quantity, which is a text.
 fn push_units(out: &mut String, units: i64) {
-    push_format(out, format_args!("{units}"));
+    push_text_of_parts(out, format_args!("{units}"));
 }
 
 /// Writes a path that has nothing to escape.
@@ -277,7 +287,7 @@ fn at(path: &str) -> impl Fn(&mut String) {
 fn below(path: &str, key: &str) -> impl Fn(&mut String) {
     move |out| {
         out.push_str(path);
-        push_token(out, key);
+        push_json_pointer_token(out, key);
     }
 }
 

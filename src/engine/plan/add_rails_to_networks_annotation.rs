@@ -6,12 +6,12 @@ use super::user_fabric::{network_that_plan_may_read, rail_resource_that_network_
 use super::which_rails_pod_gets::{RailsToAdd, rails_to_add};
 use super::{Change, Edit, OwnFieldKept, RAILS_ANNOTATION};
 use crate::demands::Subject;
-use crate::multus::which_resource_network_needs::is_extended;
-use crate::multus::{Networks, Selection};
+use crate::multus::facts_of_network::is_extended_resource;
+use crate::multus::{RequestedAttachment, RequestedNetworks};
 use crate::profile::schema::Inject;
 use crate::profile::{Profile, Rail};
 use crate::resolve::Evidence;
-use crate::text::{Count, formatted};
+use crate::text::{Count, format_with_capacity};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,8 +36,8 @@ pub(super) fn plan_networks_annotation<'a>(
     room: BTreeMap<String, i64>,
     complete: bool,
 ) -> PlannedNetworks<'a> {
-    let existing: Option<&Networks<'_>> = subject.readable_networks();
-    let items: &[Selection<'_>] = existing.map(|n| n.items.as_slice()).unwrap_or_default();
+    let existing: Option<&RequestedNetworks<'_>> = subject.readable_networks();
+    let items: &[RequestedAttachment<'_>] = existing.map(|n| n.items.as_slice()).unwrap_or_default();
     let RailsToAdd { missing, have } = rails_to_add(subject, profile, rails, items, room, complete);
     let left_out = if complete { 0 } else { rails.len() - have - missing.len() };
     // A rail keeps its own interface; if the user gave that name to another network, the rail gets a name that no
@@ -46,9 +46,9 @@ pub(super) fn plan_networks_annotation<'a>(
     let mut spare = (profile.rails.len()..)
         .map(|n| format!("rail{n}"))
         .filter(|name| !taken.contains(name.as_str()) && profile.rails.iter().all(|r| r.interface != *name));
-    let added: Vec<Selection<'_>> = missing
+    let added: Vec<RequestedAttachment<'_>> = missing
         .iter()
-        .map(|rail| Selection {
+        .map(|rail| RequestedAttachment {
             namespace: rail.network.namespace.as_deref().map(Cow::Borrowed),
             name: Cow::Borrowed(&rail.network.name),
             interface: if taken.contains(rail.interface.as_str()) {
@@ -62,10 +62,10 @@ pub(super) fn plan_networks_annotation<'a>(
     let networks = || items.iter().chain(&added);
     let attached: Vec<Attachment<'a>> =
         networks().map(|item| resource_that_attachment_takes(subject, profile, item, complete)).collect();
-    let is_rail = |item: &&Selection<'_>| {
+    let is_rail = |item: &&RequestedAttachment<'_>| {
         let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
         profile.inject == Inject::Networks
-            || profile.rail_on(namespace, &item.name, subject.namespace).is_some()
+            || profile.first_rail_on_network(namespace, &item.name, subject.namespace).is_some()
     };
     let on_rails = networks().filter(is_rail);
     let mut there: Vec<&str> = Vec::with_capacity(items.len() + added.len());
@@ -78,7 +78,7 @@ pub(super) fn plan_networks_annotation<'a>(
     if missing.is_empty() {
         return PlannedNetworks { attached, unused_interfaces, change: None, kept };
     }
-    let value = existing.map_or_else(|| short(&added), |n| n.append(&added));
+    let value = existing.map_or_else(|| short(&added), |n| n.annotation_with_added(&added));
     let subset = subject.pod.annotation(RAILS_ANNOTATION).map(|subset| format!(" of subset {subset}"));
     let (count, of_subset) = (Count(rails.len(), "rail"), subset.as_deref().unwrap_or_default());
     let whole = format_args!("{count}{of_subset} of profile {}", profile.name);
@@ -86,7 +86,7 @@ pub(super) fn plan_networks_annotation<'a>(
         let devices = Count(rails.len() - left_out, "rail");
         format!("the pod requests devices for {devices}; {have} of {whole} are attached so far")
     } else if have == 0 {
-        formatted(128, format_args!("{whole} ({})", evidence.words()))
+        format_with_capacity(128, format_args!("{whole} ({})", evidence.words()))
     } else {
         format!("{have} of {whole} are attached, {} missing", missing.len())
     };
@@ -101,25 +101,25 @@ pub(super) fn plan_networks_annotation<'a>(
 fn resource_that_attachment_takes<'a>(
     subject: &'a Subject<'a>,
     profile: &'a Profile,
-    item: &Selection<'_>,
+    item: &RequestedAttachment<'_>,
     complete: bool,
 ) -> Attachment<'a> {
     let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
-    if let Some(rail) = profile.rail_on(namespace, &item.name, subject.namespace) {
+    if let Some(rail) = profile.first_rail_on_network(namespace, &item.name, subject.namespace) {
         return Attachment { resource: rail.resource.as_deref(), rail: true };
     }
     let fact = subject.snapshot.network(namespace, &item.name);
     if profile.inject == Inject::Networks {
         let fact = fact.filter(|_| is_own_or_default_namespace(subject.namespace, namespace));
-        let resource = fact.and_then(|f| f.resource.as_ref()?.full());
-        return Attachment { resource: resource.filter(|name| is_extended(name)), rail: true };
+        let resource = fact.and_then(|f| f.resource.as_ref()?.full_if_known());
+        return Attachment { resource: resource.filter(|name| is_extended_resource(name)), rail: true };
     }
     let fact = network_that_plan_may_read(subject, profile, namespace, &item.name);
     let resource = fact.and_then(|fact| rail_resource_that_network_takes(profile, fact));
     Attachment { resource, rail: complete && resource.is_some() }
 }
 
-fn short(added: &[Selection<'_>]) -> String {
+fn short(added: &[RequestedAttachment<'_>]) -> String {
     let mut text = String::with_capacity(added.iter().map(|item| item.short_length() + 1).sum());
     for (nth, item) in added.iter().enumerate() {
         if nth > 0 {

@@ -5,8 +5,8 @@ use super::{
     networks_annotation_summary,
 };
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::pod::which_containers_webhook_added::MONITOR;
-use crate::profile::schema::Requirement;
+use crate::pod::which_containers_webhook_added::MONITOR_CONTAINER;
+use crate::profile::schema::SelectorExpression;
 use crate::text::json_pointer_token;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -102,7 +102,7 @@ pub enum Edit {
         /// Index of its term; the first term if none exists yet.
         term: usize,
         /// The requirement.
-        requirement: Requirement,
+        requirement: SelectorExpression,
         /// Its index in `matchExpressions` after the edit.
         index: usize,
     },
@@ -273,7 +273,9 @@ impl Edit {
             Self::FilesVolume { name, items, .. } => format!("volume {name}: {}", items.join(", ")),
             Self::InPodVolume { name, image: None, .. } => format!("volume {name}: emptyDir"),
             Self::InPodVolume { name, image: Some(image), .. } => format!("volume {name}: image {image}"),
-            Self::InitContainer { name, .. } if *name == MONITOR => format!("native sidecar {name}"),
+            Self::InitContainer { name, .. } if *name == MONITOR_CONTAINER => {
+                format!("native sidecar {name}")
+            }
             Self::InitContainer { name, .. } => format!("init container {name}"),
             Self::FileMount { volume, path, .. } => format!("mount {volume} at {path}"),
             Self::Quantity { list, name, units, .. } => format!("{}: {name} = {units}", list.field()),

@@ -4,7 +4,7 @@ use super::{Change, Edit, OwnFieldKept, Reason};
 use crate::pod::PodView;
 use crate::profile::Profile;
 use crate::resolve::Evidence;
-use crate::text::count;
+use crate::text::count_with_noun;
 
 /// Prefix of the keys; no other GKE annotation is ever set.
 pub(crate) const GKE_DOMAIN: &str = "networking.gke.io/";
@@ -22,7 +22,7 @@ pub(super) fn plan(
         };
         return (Vec::new(), annotations.iter().find_map(differs).into_iter().collect());
     }
-    let interfaces = count(gke.interfaces.len(), "interface");
+    let interfaces = count_with_noun(gke.interfaces.len(), "interface");
     let reason = format!("GKE attaches {interfaces} of profile {} ({})", profile.name, evidence.words());
     let edit = |(key, value): (&'static str, _)| Edit::Annotation { key: key.into(), value, present: false };
     let reason = Reason::Shared(reason.into());

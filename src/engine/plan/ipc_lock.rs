@@ -32,7 +32,7 @@ pub(super) fn plan(
     }
     // What is pinned is held against the limit unless `capable(CAP_IPC_LOCK)`, which asks in the first user namespace
     // (torvalds/linux drivers/infiniband/core/umem.c, ib_umem_get; kernel/capability.c).
-    if subject.pod.own_users() {
+    if subject.pod.has_own_user_namespace() {
         return Err(IpcLockRefusal::UserNamespace);
     }
     // Pod Security validates after mutation. Neither baseline nor restricted admits IPC_LOCK

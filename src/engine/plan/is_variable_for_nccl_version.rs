@@ -19,7 +19,7 @@ pub(super) fn known_nccl_version_and_source(
     container: &Container<'_>,
     profile: &Profile,
 ) -> Option<(NcclVersion, &'static str)> {
-    let named = container.nccl_version().map(|v| (v, "from the image's name"));
+    let named = container.nccl_version_of_image().map(|v| (v, "from the image's name"));
     named.or_else(|| profile.nccl_version.map(|v| (v, "from the profile")))
 }
 

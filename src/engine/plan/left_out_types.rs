@@ -4,7 +4,7 @@
 
 use super::annotation_names_and_paths::FILES_VOLUME_NAMES;
 use crate::facts::PodSecurity;
-use crate::pod::which_containers_webhook_added::MONITOR;
+use crate::pod::which_containers_webhook_added::MONITOR_CONTAINER;
 
 /// Why a container does not get `IPC_LOCK`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -194,7 +194,7 @@ impl AddedContainerRefusal {
     #[must_use]
     pub fn is_of_monitor(&self) -> bool {
         match self {
-            Self::Name(name) => *name == MONITOR,
+            Self::Name(name) => *name == MONITOR_CONTAINER,
             Self::VolumeName
             | Self::Unreadable
             | Self::Architecture(_)

@@ -2,7 +2,7 @@
 //! for any user and needs no capability, so Pod Security admits it.
 
 use super::{Change, Edit, Target};
-use crate::multus::parse_networks_annotation::is_label;
+use crate::multus::parse_networks_annotation::is_dns_label;
 use crate::pod::PodView;
 use crate::profile::{Memlock, Profile};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,7 +35,7 @@ pub(super) fn plan_and_list_lifted_targets(
         let name = container.name();
         match own.has_memlock_annotation(pod, name) {
             Some(true) => drop(lifted.insert(target.index)),
-            None if name.len() <= LONGEST_NAME && is_label(name) => {
+            None if name.len() <= LONGEST_NAME && is_dns_label(name) => {
                 lifted.insert(target.index);
                 named.insert(name);
             }

@@ -13,16 +13,16 @@ impl Edit {
     pub(crate) fn push_mount(&self, out: &mut String) {
         push_object(out, |mount| match self {
             Self::ShmMount { volume, .. } => {
-                mount.text("name", volume);
-                mount.text("mountPath", SHM_PATH);
+                mount.push_text_member("name", volume);
+                mount.push_text_member("mountPath", SHM_PATH);
             }
             Self::FileMount { volume, path, sub_path, .. } => {
-                mount.text("name", volume);
-                mount.text("mountPath", path);
+                mount.push_text_member("name", volume);
+                mount.push_text_member("mountPath", path);
                 if let Some(path) = sub_path {
-                    mount.text("subPath", path);
+                    mount.push_text_member("subPath", path);
                 }
-                mount.key("readOnly").push_str("true");
+                mount.push_key("readOnly").push_str("true");
             }
             _ => {}
         });

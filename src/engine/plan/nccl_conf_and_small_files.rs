@@ -10,10 +10,10 @@ use super::{Change, Edit, FileRefusal, Reason, Target, annotation_size_limit};
 use crate::pod::PodView;
 use crate::pod::pod_fields::{Container, DownwardApi, Volume, VolumeMount};
 use crate::pod::variable_sources::FieldRef;
-use crate::profile::MAX_FILE;
+use crate::profile::MAX_FILE_BYTES;
 use crate::profile::Profile;
 use crate::profile::schema::NcclConf;
-use crate::text::count;
+use crate::text::count_with_noun;
 use std::collections::BTreeSet;
 
 /// The `nccl.conf` that preflight writes.
@@ -45,7 +45,7 @@ pub(crate) fn field_path(name: &str) -> String {
 
 /// Path in a volume of one of our files, if the volume has it.
 fn path_in<'v>(volume: &'v Volume<'_>, name: &str) -> Option<&'v str> {
-    volume.downward_api.as_ref()?.path_of(&field_path(name))
+    volume.downward_api.as_ref()?.path_showing_field(&field_path(name))
 }
 
 fn volume_of<'p>(pod: &'p PodView<'_>, mount: &VolumeMount<'_>) -> Option<&'p Volume<'p>> {
@@ -222,7 +222,7 @@ pub(super) fn plan_file_annotations_and_volume(
         readers: preflight.map(|p| p.readers.clone()).unwrap_or_default(),
         ..PlannedFiles::default()
     };
-    let long = |edit: &Edit| matches!(edit, Edit::File { text, .. } if text.len() > MAX_FILE);
+    let long = |edit: &Edit| matches!(edit, Edit::File { text, .. } if text.len() > MAX_FILE_BYTES);
     if edits.iter().any(long)
         || !annotation_size_limit::do_annotations_fit(pod, planned.iter().map(|c| &c.edit).chain(&edits))
     {
@@ -268,7 +268,7 @@ pub(super) fn plan_file_annotations_and_volume(
         let reason = match &edit {
             Edit::File { variables, .. } if !variables.is_empty() => {
                 let why = carried().find_map(|v| v.why).map_or("", super::EnvRefusal::words);
-                format!("{} that env cannot set: {why}", count(variables.len(), "variable")).into()
+                format!("{} that env cannot set: {why}", count_with_noun(variables.len(), "variable")).into()
             }
             Edit::File { .. } => format!("a file of profile {}", profile.name).into(),
             _ => Reason::Fixed("shows annotations of the pod as files"),

@@ -3,7 +3,7 @@
 
 use crate::profile::EnvEntry;
 use crate::snapshot::ByVariable;
-use crate::text::cut;
+use crate::text::cut_to_bytes;
 use std::collections::HashSet;
 
 /// Longest name and value (bytes): NCCL copies each into 1024 bytes with their end.
@@ -56,13 +56,14 @@ impl ConfFile {
     pub(super) fn read_with_limit(text: &str, of_profiles: &ByVariable) -> Self {
         let every = first_variables_of_conf(text).count();
         let mut beyond: HashSet<&str> = HashSet::new();
-        let all = cut(text, MAX_ANNOTATIONS).split('\n').filter_map(|line| line.split_once('='));
+        let all = cut_to_bytes(text, MAX_ANNOTATIONS).split('\n').filter_map(|line| line.split_once('='));
         let kept = all.enumerate().filter(|(nth, (name, _))| {
             *nth < every
                 || is_read_after_nccl_conf(name) && of_profiles.contains_key(*name) && beyond.insert(name)
         });
-        let owned =
-            |(_, (name, value)): (_, (&str, &str))| (name.to_owned(), cut(value, MAX_TEXT).to_owned());
+        let owned = |(_, (name, value)): (_, (&str, &str))| {
+            (name.to_owned(), cut_to_bytes(value, MAX_TEXT).to_owned())
+        };
         let mut conf = Self { lines: kept.map(owned).collect(), by_name: Vec::new() };
         let mut places: Vec<usize> = (0..conf.lines.len()).collect();
         places.sort_by(|a, b| conf.name(*a).cmp(&conf.name(*b)));
@@ -90,7 +91,7 @@ impl ConfFile {
 
 /// The first variables of a file, in the order of its lines.
 pub(super) fn first_variables_of_conf(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    cut(text, MAX_TEXT).split('\n').filter_map(|line| line.split_once('=')).take(MAX_VARIABLES)
+    cut_to_bytes(text, MAX_TEXT).split('\n').filter_map(|line| line.split_once('=')).take(MAX_VARIABLES)
 }
 
 /// A file with lines added.

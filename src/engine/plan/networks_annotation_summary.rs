@@ -1,11 +1,11 @@
 //! A networks annotation in a line for people.
 
-use crate::multus::{Selection, parse_all};
+use crate::multus::{RequestedAttachment, parse_all};
 
 /// The networks of an annotation, with repetitions counted: `default/net x8 (rail0 to rail7)`.
 pub(super) fn summary_of_networks_annotation(value: &str) -> String {
     let Ok(networks) = parse_all(value) else { return value.to_owned() };
-    let name = |s: &Selection<'_>| match &s.namespace {
+    let name = |s: &RequestedAttachment<'_>| match &s.namespace {
         Some(namespace) => format!("{namespace}/{}", s.name),
         None => s.name.to_string(),
     };
@@ -13,7 +13,7 @@ pub(super) fn summary_of_networks_annotation(value: &str) -> String {
         a.name == b.name && a.namespace == b.namespace && a.interface.is_some() == b.interface.is_some()
     });
     let words = groups.map(|group| match group {
-        [one] => one.short(),
+        [one] => one.short_form(),
         [first, ..] => {
             let interfaces: Vec<&str> = group.iter().filter_map(|s| s.interface.as_deref()).collect();
             format!("{} x{}{}", name(first), group.len(), range(&interfaces))

@@ -7,7 +7,7 @@
 use super::{Change, Edit, OwnFieldKept, Reason};
 use crate::pod::PodView;
 use crate::pod::affinity_and_tolerations::{NodeSelectorRequirement, NodeSelectorTerm};
-use crate::profile::schema::Requirement;
+use crate::profile::schema::SelectorExpression;
 use crate::profile::{NodeAffinity, Profile};
 use crate::resolve::Evidence;
 use std::collections::BTreeSet;
@@ -28,9 +28,11 @@ pub(super) fn plan(
         return (changes, Vec::new());
     };
     // The pod's own node selector is ANDed with its affinity: what it says need not be said again.
-    let said =
-        |r: &Requirement| pod.node_selector_value(&r.key).is_some_and(|v| r.condition().holds(Some(v)));
-    let missing: Vec<Requirement> = selector.requirements().into_iter().filter(|r| !said(r)).collect();
+    let said = |r: &SelectorExpression| {
+        pod.node_selector_value(&r.key).is_some_and(|v| r.as_label_requirement().holds(Some(v)))
+    };
+    let missing: Vec<SelectorExpression> =
+        selector.labels_and_expressions().into_iter().filter(|r| !said(r)).collect();
     let required = pod.affinity().and_then(|a| a.node_affinity.as_ref()?.required.as_ref());
     let terms = required.map(|r| r.node_selector_terms.as_deref().unwrap_or_default());
     // A selector without terms matches no node, and the API server refuses it (k8s.io/kubernetes
@@ -75,7 +77,7 @@ pub(super) fn plan(
 }
 
 /// The order of values does not matter.
-fn is_same(own: &NodeSelectorRequirement<'_>, wanted: &Requirement) -> bool {
+fn is_same(own: &NodeSelectorRequirement<'_>, wanted: &SelectorExpression) -> bool {
     own.key.as_deref() == Some(wanted.key.as_str())
         && own.operator.as_deref() == Some(wanted.operator.word())
         && own.values().collect::<BTreeSet<_>>() == wanted.values.iter().map(String::as_str).collect()
@@ -92,7 +94,7 @@ mod tests {
             "spec":{{"transport":"roce","attachment":"sriov"{placement}}}}}"#
         );
         let profile: FabricProfile = serde_json::from_str(&profile).unwrap();
-        let profile = Profile::resolve(&profile, &[]).unwrap();
+        let profile = Profile::checked_with_base(&profile, &[]).unwrap();
         let json = format!(r#"{{"spec":{spec}}}"#);
         let pod = serde_json::from_str(&json).unwrap();
         let evidence = if pin { Evidence::Priority } else { Evidence::Nodes };

@@ -3,7 +3,7 @@
 use super::{Change, Edit, OwnFieldKept};
 use crate::demands::Subject;
 use crate::multus::{NodeLabel, parse_all};
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use std::collections::HashSet;
 
 /// The labels that the pod does not ask yet, and those of which it asks another value. The networks that are planned already count too.
@@ -33,7 +33,8 @@ pub(super) fn plan(subject: &Subject<'_>, planned: &[Change]) -> (Vec<Change>, V
         }
         changes.push(Change {
             edit: Edit::NodeSelector { key: label.key.to_owned(), value: label.value.to_owned() },
-            reason: format!("network {namespace}/{} is on these nodes", printable(&item.name, 120)).into(),
+            reason: format!("network {namespace}/{} is on these nodes", escaped_and_cut(&item.name, 120))
+                .into(),
         });
     }
     (changes, kept)

@@ -57,7 +57,7 @@ impl<'a> PodWithPlan<'a> {
             }
             _ => None,
         });
-        planned.or_else(|| container.units(resource)).unwrap_or(0)
+        planned.or_else(|| container.units_of_resource(resource)).unwrap_or(0)
     }
 
     /// Volume that the plan mounts at `/dev/shm` of an app container.
@@ -104,8 +104,8 @@ impl<'a> PodWithPlan<'a> {
     /// A variable of an app container.
     #[must_use]
     pub fn variable(self, index: usize, container: &'a Container<'a>, name: &str) -> Option<Variable<'a>> {
-        if let Some((_, entry)) = container.env_var(name) {
-            return Some(entry.literal().map_or(Variable::Unknown, Variable::Value));
+        if let Some((_, entry)) = container.last_entry_of_variable(name) {
+            return Some(entry.literal_or_empty().map_or(Variable::Unknown, Variable::Value));
         }
         let planned = self.edits_of(index).find_map(|e| match e {
             Edit::Env { name: n, value, .. } if **n == *name => Some(Variable::Value(value)),
@@ -139,7 +139,8 @@ impl<'a> PodWithPlan<'a> {
     ) -> Option<&'a str> {
         let planned = |e: &Edit| matches!(e, Edit::Env { name: n, .. } if **n == *name);
         let in_env = || {
-            container.env_var(name).is_some() || app.is_some_and(|index| self.edits_of(index).any(planned))
+            container.last_entry_of_variable(name).is_some()
+                || app.is_some_and(|index| self.edits_of(index).any(planned))
         };
         if !nccl_conf_format::is_read_after_nccl_conf(name) || !over_ssh && in_env() {
             return None;

@@ -8,11 +8,11 @@ use super::{Change, Edit, OwnFieldKept, Plan, Reason, ResourceList, Target};
 use crate::json::lists_too_long_to_decode::MAX_RESOURCES;
 use crate::pod::PodView;
 use crate::pod::Quantity;
+use crate::pod::containers_and_their_resources::units_or_zero;
 use crate::pod::pod_fields::Container;
-use crate::pod::resource_units::units;
 use crate::profile::schema::Per;
-use crate::profile::{Profile, fixed_units};
-use crate::text::{Count, count, formatted};
+use crate::profile::{Profile, units_of_other_resource};
+use crate::text::{Count, count_with_noun, format_with_capacity};
 use std::collections::{BTreeMap, HashMap};
 
 /// Units of one resource for one container.
@@ -57,7 +57,7 @@ pub(super) fn units_wanted_by_each_target<'n>(
             let rails = dealt.rails.get(&target.index).copied().unwrap_or(0);
             let reason = match resource.per {
                 Per::Rail => {
-                    let rails = count(rails as usize, "rail");
+                    let rails = count_with_noun(rails as usize, "rail");
                     format!("profile {} requests {} per rail, for {rails}", profile.name, resource.quantity)
                 }
                 _ => format!(
@@ -68,7 +68,7 @@ pub(super) fn units_wanted_by_each_target<'n>(
             wanted.push(WantedUnits {
                 container: target.index,
                 name: &resource.name,
-                units: fixed_units(resource, target.accelerators, rails),
+                units: units_of_other_resource(resource, target.accelerators, rails),
                 reason: Reason::Shared(reason.into()),
                 raise: false,
             });
@@ -125,10 +125,12 @@ pub(super) fn units_held_by_running_containers<'n>(
     if held.is_empty() {
         return held;
     }
-    for (_, container) in pod.holders().filter(|(holder, _)| holder.runs()) {
-        container.each_quantity(&mut |name, quantity| {
+    for (_, container) in
+        pod.containers_not_added_by_webhook().filter(|(holder, _)| holder.is_app_or_sidecar())
+    {
+        container.for_each_resource_quantity(&mut |name, quantity| {
             if let Some(sum) = held.get_mut(name) {
-                *sum = sum.saturating_add(units(quantity));
+                *sum = sum.saturating_add(units_or_zero(quantity));
             }
         });
     }
@@ -156,8 +158,8 @@ fn push_wanted_units_of_targets<'n>(
     let name = need.name;
     let mut short = need.attachments.saturating_sub(need.held);
     let units = Count(usize::try_from(need.attachments).unwrap_or(usize::MAX), "network attachment");
-    let reason = Reason::Shared(formatted(48, format_args!("{units}, one unit each")).into());
-    let own = |index: usize| apps.get(index).and_then(|c| c.units(name)).unwrap_or(0);
+    let reason = Reason::Shared(format_with_capacity(48, format_args!("{units}, one unit each")).into());
+    let own = |index: usize| apps.get(index).and_then(|c| c.units_of_resource(name)).unwrap_or(0);
     let mut gives: Vec<(usize, i64, i64)> = Vec::new();
     for ((_, index), share) in dealt.units.range((name, 0)..=(name, usize::MAX)) {
         let own = own(*index);
@@ -272,5 +274,10 @@ fn quantity(container: &Container<'_>, list: ResourceList, name: &str) -> Option
         ResourceList::Requests => container.requests(),
     };
     let text = map?.get(name)?;
-    Some(Quantity::parse(&text.0).ok().filter(|q| !q.is_negative() && q.is_integer()).map(Quantity::units))
+    Some(
+        Quantity::parse(&text.0)
+            .ok()
+            .filter(|q| !q.is_negative() && q.is_integer())
+            .map(Quantity::units_rounded_up),
+    )
 }

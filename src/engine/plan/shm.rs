@@ -5,7 +5,7 @@ use super::annotation_names_and_paths::SHM_PATH;
 use super::which_containers_get_profile::is_mesh_proxy;
 use super::{Change, Edit, Target};
 use crate::pod::pod_fields::Volume;
-use crate::pod::{Bytes, Container, PodView, Quantity, memory_limit};
+use crate::pod::{Bytes, Container, PodView, Quantity, memory_limit_of_containers_together};
 use crate::profile::Profile;
 use crate::text::Count;
 
@@ -60,7 +60,7 @@ pub(super) fn plan_shm_volume(pod: &PodView<'_>, profile: &Profile, targets: &[T
     if accelerators == 0 {
         return None;
     }
-    let limit = memory_limit(pod, bare.filter_map(|t| pod.containers().get(t.index)));
+    let limit = memory_limit_of_containers_together(pod, bare.filter_map(|t| pod.containers().get(t.index)));
     let size = recommended_shm_size(accelerators, profile.shm_per_accelerator, limit)?;
     // Another container has a large enough one already: a later webhook added this container, or half of them were
     // mounted.
@@ -94,7 +94,7 @@ fn shared_volume<'a>(pod: &'a PodView<'_>, size: i64) -> Option<&'a str> {
         let limit = empty_dir.size_limit.as_ref().map(|l| Quantity::parse(&l.0));
         let fits = match limit {
             None => true,
-            Some(Ok(limit)) => limit.units() == 0 || limit.units() >= size,
+            Some(Ok(limit)) => limit.units_rounded_up() == 0 || limit.units_rounded_up() >= size,
             Some(Err(_)) => false,
         };
         empty_dir.medium.as_deref() == Some("Memory") && fits

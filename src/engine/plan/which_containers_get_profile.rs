@@ -6,7 +6,7 @@ use super::{Target, WrongContainers};
 use crate::demands::Subject;
 use crate::profile::Profile;
 use crate::profile::schema::Inject;
-use crate::text::nearest;
+use crate::text::nearest_if_probably_meant;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Proxies of service meshes; a user's container does not have these names.
@@ -77,9 +77,11 @@ fn indices_of_named_containers(subject: &Subject<'_>, list: &str) -> Result<Vec<
                 return Err(WrongContainers::Init(name.to_owned()));
             }
             None => {
-                let near =
-                    nearest(name, subject.deadline.names_within_compare_budget(name, index.keys().copied()))
-                        .map(str::to_owned);
+                let near = nearest_if_probably_meant(
+                    name,
+                    subject.deadline.names_within_compare_budget(name, index.keys().copied()),
+                )
+                .map(str::to_owned);
                 return Err(WrongContainers::Unknown(name.to_owned(), near));
             }
         }

@@ -3,7 +3,7 @@
 
 use super::annotation_names_and_paths::RAILS_ANNOTATION;
 use crate::demands::Subject;
-use crate::multus::Selection;
+use crate::multus::RequestedAttachment;
 use crate::pod::PodView;
 use crate::profile::schema::Inject;
 use crate::profile::{Profile, Rail};
@@ -17,7 +17,7 @@ pub(super) fn rails_chosen_for_pod<'p>(
 ) -> Option<&'p [Rail]> {
     match pod.annotation(RAILS_ANNOTATION) {
         Some(name) => profile.subset(name).map(|s| s.rails.as_slice()),
-        None => Some(profile.rails_for(accelerators)),
+        None => Some(profile.rails_for_accelerators(accelerators)),
     }
 }
 
@@ -34,7 +34,7 @@ pub(super) fn rails_to_add<'r>(
     subject: &Subject<'_>,
     profile: &Profile,
     rails: &'r [Rail],
-    items: &[Selection<'_>],
+    items: &[RequestedAttachment<'_>],
     mut room: BTreeMap<String, i64>,
     complete: bool,
 ) -> RailsToAdd<'r> {
@@ -52,7 +52,7 @@ pub(super) fn rails_to_add<'r>(
         None => true,
     });
     if profile.inject == Inject::Annotations {
-        keep_rails_with_devices(subject, rails, items, &mut missing);
+        drop_rails_beyond_requested_units(subject, rails, items, &mut missing);
     }
     RailsToAdd { missing, have }
 }
@@ -61,7 +61,7 @@ pub(super) fn rails_to_add<'r>(
 /// a network named n times serves n rails.
 fn rails_without_attachment<'a>(
     rails: &'a [Rail],
-    items: &[Selection<'_>],
+    items: &[RequestedAttachment<'_>],
     pod_namespace: &str,
 ) -> Vec<&'a Rail> {
     let mut left: BTreeMap<(&str, &str), (usize, BTreeSet<&str>)> = BTreeMap::new();
@@ -95,10 +95,10 @@ fn rails_without_attachment<'a>(
 /// Keeps the rails that the pod has devices for. Where it asks units of a resource itself, and ours is not to raise
 /// them, an attachment beyond them gets no device and the pod never starts. Where it asks none, another webhook adds
 /// as many as there are attachments (k8snetworkplumbingwg/network-resources-injector pkg/webhook).
-fn keep_rails_with_devices(
+fn drop_rails_beyond_requested_units(
     subject: &Subject<'_>,
     rails: &[Rail],
-    items: &[Selection<'_>],
+    items: &[RequestedAttachment<'_>],
     missing: &mut Vec<&Rail>,
 ) {
     let named = rails.iter().filter_map(|r| r.resource.as_deref());
@@ -107,7 +107,7 @@ fn keep_rails_with_devices(
     room.retain(|_, held| *held > 0);
     for item in items {
         let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
-        let rail = rails.iter().find(|r| r.network.is(namespace, &item.name, subject.namespace));
+        let rail = rails.iter().find(|r| r.network.is_network(namespace, &item.name, subject.namespace));
         if let Some(left) = rail.and_then(|r| room.get_mut(r.resource.as_deref()?)) {
             *left -= 1;
         }

@@ -17,17 +17,17 @@ use crate::demands::Subject;
 use crate::nccl::variable_table::may_set_known_variable;
 use crate::pod::PodView;
 use crate::pod::pod_fields::{Container, EnvVar};
-use crate::pod::shell::{assigned, sets_variable};
+use crate::pod::shell::{all_assigned_names, sets_variable};
 use crate::profile::schema::EnvPolicy;
 use crate::profile::{EnvEntry, Profile};
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 fn does_container_name_net_plugin(pod: &PodView<'_>, container: &Container<'_>, conf: &ConfFile) -> bool {
-    let plugin = container.env_var("NCCL_NET_PLUGIN");
-    plugin.is_some_and(|(_, e)| e.literal().is_none_or(|v| !v.is_empty() && v != "none"))
+    let plugin = container.last_entry_of_variable("NCCL_NET_PLUGIN");
+    plugin.is_some_and(|(_, e)| e.literal_or_empty().is_none_or(|v| !v.is_empty() && v != "none"))
         || container
-            .shell_text()
+            .command_and_argument_words()
             .any(|text| may_set_known_variable(text) && sets_variable(text, "NCCL_NET_PLUGIN"))
         || nccl_conf_and_small_files::mounts_our_nccl_conf(pod, container)
             && conf.value("NCCL_NET_PLUGIN").is_some()
@@ -91,7 +91,7 @@ fn variables_set_by_command<'c>(container: &'c Container<'_>, profile: &Profile)
     let bit = |name: &str| 1_u64 << name.len().min(63);
     let lengths = profile.env.iter().fold(0, |lengths, e| lengths | bit(&e.name));
     let ours = |name: &&str| lengths & bit(name) != 0 && profile.env.iter().any(|e| *e.name == **name);
-    container.shell_text().flat_map(assigned).filter(ours).collect()
+    container.command_and_argument_words().flat_map(all_assigned_names).filter(ours).collect()
 }
 
 fn decide_variables_of_target<'p>(
@@ -115,17 +115,18 @@ fn decide_variables_of_target<'p>(
         .filter(|e| target.nccl || !(e.name.starts_with("NCCL_") || e.name.starts_with("RCCL_")));
     for entry in entries.take_while(|_| !subject.deadline.is_over()) {
         let applies = applies_to_nccl_of_container(entry, container, profile);
-        let own = container.env_var(&entry.name).map(|(_, own)| own);
+        let own = container.last_entry_of_variable(&entry.name).map(|(_, own)| own);
         // The user's value does not reach ranks that sshd starts; where it is the profile's, the file brings it. FAB403
         // compares the two.
-        let replaced =
-            own.and_then(EnvVar::literal).is_some_and(|own| !subject.ranks_over_ssh || *own != *entry.value);
+        let replaced = own
+            .and_then(EnvVar::literal_or_empty)
+            .is_some_and(|own| !subject.ranks_over_ssh || *own != *entry.value);
         let pointless = points_to_file(entry) && !*reaches_files;
         if applies == Applies::No || replaced || pointless {
             continue;
         }
         let by = match &*entry.name {
-            _ if own.is_some_and(|own| own.literal().is_none()) => Some(OwnSetting::Reference),
+            _ if own.is_some_and(|own| own.literal_or_empty().is_none()) => Some(OwnSetting::Reference),
             _ if subject.pod.host_network() && name_or_value_has_interface(entry) => {
                 Some(OwnSetting::HostNetwork)
             }
@@ -154,7 +155,9 @@ fn decide_variables_of_target<'p>(
     let without_interface = without.collect();
     let own_differs = |e: &EnvEntry| {
         subject.ranks_over_ssh
-            && container.env_var(&e.name).is_some_and(|(_, own)| own.value.as_deref() != Some(&*e.value))
+            && container
+                .last_entry_of_variable(&e.name)
+                .is_some_and(|(_, own)| own.value.as_deref() != Some(&*e.value))
     };
     let never = profile.env.iter().filter(|e| {
         own_differs(e)

@@ -5,7 +5,7 @@ use super::target_container_type::WrongContainers;
 use crate::demands::Subject;
 use crate::demands::claimed_devices::ClaimOn;
 use crate::pod::PodView;
-use crate::pod::list_length_limits::over_limit;
+use crate::pod::limits_and_costs_of_pods::first_list_over_limit;
 use crate::profile::Profile;
 use crate::profile::schema::{Attachment, Inject};
 
@@ -101,7 +101,7 @@ pub fn why_pod_itself_excludes_profile(pod: &PodView<'_>, profile: &Profile) -> 
     if pod.containers().len() > MAX_CONTAINERS {
         return Some(WhyNothingPlanned::ManyContainers);
     }
-    if over_limit(pod).is_some() {
+    if first_list_over_limit(pod).is_some() {
         return Some(WhyNothingPlanned::OverLimit);
     }
     // hostNetwork is never added: it is a way out of the pod, and Pod Security decides on it.

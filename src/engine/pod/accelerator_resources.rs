@@ -5,7 +5,7 @@ use crate::json::quantity::Quantity;
 
 /// Names of extended resources that put a pod in scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Accelerators {
+pub struct AcceleratorNames {
     names: Vec<Pattern>,
 }
 
@@ -21,7 +21,7 @@ struct Pattern {
 
 /// How many accelerators a container requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Demand {
+pub struct AcceleratorsOfContainer {
     /// Whether it requests any, slices and shares included.
     pub any: bool,
     /// Whole accelerators (count); 0 if it requests only slices.
@@ -33,13 +33,13 @@ pub struct Demand {
 }
 
 /// Most accelerators counted for one container. No node has more, and sizes follow from the count.
-const MAX_WHOLE: u32 = 64;
+const MAX_ACCELERATORS_OF_CONTAINER: u32 = 64;
 
 fn is_zero(text: &str) -> bool {
     Quantity::parse(text).is_ok_and(|q| q == Quantity::from_units(0))
 }
 
-impl Default for Accelerators {
+impl Default for AcceleratorNames {
     /// NVIDIA's device plugin (whole, MIG and shared names), AMD's, and AWS Neuron's.
     fn default() -> Self {
         let pattern = |text: &str, prefix, whole| {
@@ -58,7 +58,7 @@ impl Default for Accelerators {
     }
 }
 
-impl Accelerators {
+impl AcceleratorNames {
     fn find(&self, resource: &str) -> Option<&Pattern> {
         self.names.iter().find(|p| if p.prefix { resource.starts_with(&p.text) } else { resource == p.text })
     }
@@ -71,21 +71,25 @@ impl Accelerators {
 
     /// Whether the name `k` of a resource is an accelerator, in CEL.
     #[must_use]
-    pub fn cel(&self) -> String {
+    pub fn is_accelerator_in_cel(&self) -> String {
         cel(self.names.iter())
     }
 
     /// The same for resources whose units are whole accelerators.
     #[must_use]
-    pub fn cel_whole(&self) -> String {
+    pub fn is_whole_accelerator_in_cel(&self) -> String {
         cel(self.names.iter().filter(|p| p.whole))
     }
 
     /// The accelerators that one container requests by its resources. Zero does not count. `backed` says for other
     /// resources whether a unit is a whole accelerator.
     #[must_use]
-    pub fn demand(&self, container: &Container<'_>, backed: &dyn Fn(&str) -> bool) -> Demand {
-        let mut demand = Demand::default();
+    pub fn count_in_container(
+        &self,
+        container: &Container<'_>,
+        backed: &dyn Fn(&str) -> bool,
+    ) -> AcceleratorsOfContainer {
+        let mut demand = AcceleratorsOfContainer::default();
         for name in container.resource_names() {
             let (whole, nccl) = match self.find(name) {
                 Some(pattern) => (pattern.whole, !pattern.neuron),
@@ -97,12 +101,13 @@ impl Accelerators {
                 .and_then(|l| l.get(name))
                 .or_else(|| container.requests().and_then(|r| r.get(name)));
             match text.map(|t| Quantity::parse(&t.0)) {
-                Some(Ok(q)) if q.units() > 0 => {
+                Some(Ok(q)) if q.units_rounded_up() > 0 => {
                     demand.any = true;
                     demand.nccl |= nccl;
                     if whole {
-                        let units = u32::try_from(q.units()).unwrap_or(MAX_WHOLE);
-                        demand.whole = demand.whole.saturating_add(units).min(MAX_WHOLE);
+                        let units =
+                            u32::try_from(q.units_rounded_up()).unwrap_or(MAX_ACCELERATORS_OF_CONTAINER);
+                        demand.whole = demand.whole.saturating_add(units).min(MAX_ACCELERATORS_OF_CONTAINER);
                     }
                 }
                 // Not a number, or negative: the pod wants accelerators and their number is wrong.
@@ -126,13 +131,13 @@ fn cel<'a>(names: impl Iterator<Item = &'a Pattern>) -> String {
     names.map(one).collect::<Vec<_>>().join(" || ")
 }
 
-impl Demand {
+impl AcceleratorsOfContainer {
     /// Adds accelerators from another source.
     pub(crate) fn add(&mut self, other: Self) {
         self.any |= other.any;
         self.unknown |= other.unknown;
         self.nccl |= other.nccl;
-        self.whole = self.whole.saturating_add(other.whole).min(MAX_WHOLE);
+        self.whole = self.whole.saturating_add(other.whole).min(MAX_ACCELERATORS_OF_CONTAINER);
     }
 }
 
@@ -140,17 +145,17 @@ impl Demand {
 mod tests {
     use super::*;
 
-    fn demand(resources: &str) -> Demand {
+    fn demand(resources: &str) -> AcceleratorsOfContainer {
         let json = format!(r#"{{"resources":{resources}}}"#);
         let container = serde_json::from_str::<Container<'_>>(&json).unwrap();
-        Accelerators::default().demand(&container, &|_| false)
+        AcceleratorNames::default().count_in_container(&container, &|_| false)
     }
 
     #[test]
     fn counts_whole_accelerators() {
         assert_eq!(
             demand(r#"{"limits":{"nvidia.com/gpu":8}}"#),
-            Demand { any: true, whole: 8, unknown: false, nccl: true }
+            AcceleratorsOfContainer { any: true, whole: 8, unknown: false, nccl: true }
         );
         assert_eq!(demand(r#"{"requests":{"amd.com/gpu":"2"}}"#).whole, 2);
         let neuron = demand(r#"{"limits":{"aws.amazon.com/neuroncore":"4"}}"#);
@@ -167,23 +172,23 @@ mod tests {
     fn impossible_counts_are_requested_and_limited() {
         assert_eq!(
             demand(r#"{"limits":{"nvidia.com/gpu":-1}}"#),
-            Demand { any: true, whole: 0, unknown: true, nccl: true }
+            AcceleratorsOfContainer { any: true, whole: 0, unknown: true, nccl: true }
         );
-        assert_eq!(demand(r#"{"limits":{"nvidia.com/gpu":"1e9"}}"#).whole, MAX_WHOLE);
+        assert_eq!(demand(r#"{"limits":{"nvidia.com/gpu":"1e9"}}"#).whole, MAX_ACCELERATORS_OF_CONTAINER);
     }
 
     #[test]
     fn zero_and_null_do_not_count() {
-        assert_eq!(demand(r#"{"limits":{"nvidia.com/gpu":0}}"#), Demand::default());
-        assert_eq!(demand(r#"{"limits":{"nvidia.com/gpu":null}}"#), Demand::default());
-        assert_eq!(demand(r#"{"limits":null}"#), Demand::default());
+        assert_eq!(demand(r#"{"limits":{"nvidia.com/gpu":0}}"#), AcceleratorsOfContainer::default());
+        assert_eq!(demand(r#"{"limits":{"nvidia.com/gpu":null}}"#), AcceleratorsOfContainer::default());
+        assert_eq!(demand(r#"{"limits":null}"#), AcceleratorsOfContainer::default());
     }
 
     #[test]
     fn a_placeholder_is_requested_and_unknown() {
         assert_eq!(
             demand(r#"{"limits":{"nvidia.com/gpu":"$GPUS"}}"#),
-            Demand { any: true, whole: 0, unknown: true, nccl: true }
+            AcceleratorsOfContainer { any: true, whole: 0, unknown: true, nccl: true }
         );
     }
 }

@@ -1,7 +1,7 @@
 //! Where a pod may land, by its own fields: required node affinity and tolerations. Preferences are not read: they
 //! decide nothing.
 
-use crate::json::null_as_absent::{List, Objects, Text, mapping};
+use crate::json::types_of_decoded_fields::{List, Objects, Text, optional_struct};
 use serde::Deserialize;
 
 /// `spec.affinity`.
@@ -9,10 +9,10 @@ use serde::Deserialize;
 #[serde(rename_all = "camelCase")]
 pub struct Affinity<'a> {
     /// Node affinity.
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     pub node_affinity: Option<NodeAffinity<'a>>,
     /// Rules that keep the pod away from other pods.
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     pub pod_anti_affinity: Option<PodAntiAffinity>,
 }
 
@@ -32,15 +32,15 @@ pub struct NodeAffinity<'a> {
         borrow,
         default,
         rename = "requiredDuringSchedulingIgnoredDuringExecution",
-        deserialize_with = "mapping"
+        deserialize_with = "optional_struct"
     )]
-    pub required: Option<NodeSelector<'a>>,
+    pub required: Option<RequiredNodeAffinity<'a>>,
 }
 
 /// `requiredDuringSchedulingIgnoredDuringExecution`: terms, one of which must hold.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct NodeSelector<'a> {
+pub struct RequiredNodeAffinity<'a> {
     /// The terms.
     #[serde(borrow, default)]
     pub node_selector_terms: Option<Objects<NodeSelectorTerm<'a>>>,
@@ -92,7 +92,7 @@ pub struct Toleration<'a> {
 impl<'a> Affinity<'a> {
     /// The terms of the required node affinity; `None` without such a list.
     #[must_use]
-    pub fn required_terms(&self) -> Option<&[NodeSelectorTerm<'a>]> {
+    pub fn required_node_terms(&self) -> Option<&[NodeSelectorTerm<'a>]> {
         self.node_affinity.as_ref()?.required.as_ref()?.node_selector_terms.as_deref()
     }
 }

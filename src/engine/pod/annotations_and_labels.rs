@@ -3,7 +3,7 @@
 
 use super::place_index::{FEW, PlaceIndex};
 use super::pod_fields::PodView;
-use crate::json::null_as_absent::{Pairs, Text};
+use crate::json::types_of_decoded_fields::{Pairs, Text};
 
 impl PodView<'_> {
     /// An annotation.

@@ -1,6 +1,6 @@
 //! Claims on devices (DRA), as a pod names them and its containers use them.
 
-use crate::json::null_as_absent::Text;
+use crate::json::types_of_decoded_fields::Text;
 use serde::Deserialize;
 
 /// An entry of `spec.resourceClaims`.

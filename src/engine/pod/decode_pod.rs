@@ -1,7 +1,7 @@
 //! Reading a pod. Not generic: a generic decoder is compiled again in every crate that calls it.
 
 use super::PodView;
-use super::pod_fields::Source;
+use super::pod_fields::TextOfPod;
 use crate::json::decode_with_place::{self, DecodeError};
 
 impl<'a> PodView<'a> {
@@ -11,7 +11,7 @@ impl<'a> PodView<'a> {
     /// [`DecodeError`] with the place of the first value that does not fit.
     pub fn read(json: &'a str) -> Result<Self, DecodeError> {
         let mut pod: Self = decode_with_place::decode_object(json)?;
-        pod.source = Source::Pod(json);
+        pod.source = TextOfPod::Pod(json);
         Ok(pod)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::variable_sources::ValueFrom;
 use crate::json::name_value_pair::PLAIN_PAIR;
-use crate::json::null_as_absent::{Objects, Text, mapping, objects};
+use crate::json::types_of_decoded_fields::{Objects, Text, list_of_structs, optional_struct};
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub struct EnvVar<'a> {
     #[serde(borrow, default)]
     pub value: Option<Text<'a>>,
     /// Value from another source. Boxed: a training container has dozens of variables, nearly all with a literal value.
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     pub value_from: Option<Box<ValueFrom<'a>>>,
 }
 
@@ -25,7 +25,7 @@ impl EnvVar<'_> {
     /// Its text; `None` if it has another source. A variable without a value has the empty text: the API server drops
     /// an empty `value` (`omitempty` in k8s.io/api core/v1), so a live pod does not have it.
     #[must_use]
-    pub fn literal(&self) -> Option<&str> {
+    pub fn literal_or_empty(&self) -> Option<&str> {
         self.value_from.is_none().then(|| self.value.as_deref().unwrap_or_default())
     }
 }
@@ -42,7 +42,7 @@ struct Variables<'a>(Objects<EnvVar<'a>>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Variables<'a> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        objects::<D, EnvVar<'a>, Element<'a>>(d).map(Self)
+        list_of_structs::<D, EnvVar<'a>, Element<'a>>(d).map(Self)
     }
 }
 
@@ -74,7 +74,7 @@ impl<'de> Visitor<'de> for ElementVisitor {
         Ok(Element(Some(EnvVar { name, value, value_from: None })))
     }
     fn visit_newtype_struct<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
-        mapping(d).map(Element)
+        optional_struct(d).map(Element)
     }
 }
 

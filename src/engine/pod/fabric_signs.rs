@@ -2,7 +2,7 @@
 //! resources and claims, variables. Rules look at every pod that has one.
 
 use super::pod_fields::{Container, Metadata, PodView};
-use crate::json::null_as_absent::{Pairs, Quantities};
+use crate::json::types_of_decoded_fields::{Pairs, Quantities};
 
 /// Domain of our own annotations and labels, with the slash.
 pub const OWN_DOMAIN: &str = "fabric-admission.dev/";
@@ -11,9 +11,9 @@ pub const IGNORE_PREFIX: &str = "fabric-admission.dev/ignore.";
 /// End of the domain of Multus' annotations: `k8s.v1.cni.cncf.io`, and what people write for it.
 const MULTUS_DOMAIN: &str = "cni.cncf.io";
 /// Domain of the annotation that replaces the cluster's network for one pod.
-const MULTUS_OWN_DOMAIN: &str = "v1.multus-cni.io/";
+const MULTUS_DEFAULT_NETWORK_DOMAIN: &str = "v1.multus-cni.io/";
 /// Prefixes of the variables of NCCL, UCX and libfabric.
-const VARIABLES: [&str; 3] = ["NCCL_", "UCX_", "FI_"];
+const VARIABLE_PREFIXES: [&str; 3] = ["NCCL_", "UCX_", "FI_"];
 
 /// The signs on one pod.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ fn annotated(metadata: &Metadata<'_>) -> bool {
     let annotations = metadata.annotations.iter().flat_map(Pairs::iter).map(|(key, _)| key);
     let mut labels = metadata.labels.iter().flat_map(Pairs::iter);
     let ours = |key: &str| key.starts_with(OWN_DOMAIN);
-    let multus = |key: &str| key.contains(MULTUS_DOMAIN) || key.starts_with(MULTUS_OWN_DOMAIN);
+    let multus = |key: &str| key.contains(MULTUS_DOMAIN) || key.starts_with(MULTUS_DEFAULT_NETWORK_DOMAIN);
     annotations.into_iter().any(|key| ours(key) || multus(key)) || labels.any(|(key, _)| ours(key))
 }
 
@@ -52,18 +52,18 @@ fn has_device(container: &Container<'_>) -> bool {
     let Some(resources) = &container.resources else { return false };
     let lists = resources.limits.iter().chain(&resources.requests);
     resources.claims.as_deref().is_some_and(|claims| !claims.is_empty())
-        || lists.flat_map(Quantities::iter).any(|(name, _)| !is_native(name))
+        || lists.flat_map(Quantities::iter).any(|(name, _)| !is_native_resource(name))
 }
 
 fn has_variable(container: &Container<'_>) -> bool {
     let names = container.env().iter().filter_map(|entry| entry.name.as_deref());
-    names.into_iter().any(|name| VARIABLES.iter().any(|prefix| name.starts_with(prefix)))
+    names.into_iter().any(|name| VARIABLE_PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
 }
 
 /// Whether a container's resource is one of Kubernetes' own (kubernetes/kubernetes pkg/apis/core/helper,
 /// IsStandardContainerResourceName).
 #[must_use]
-pub fn is_native(resource: &str) -> bool {
+pub fn is_native_resource(resource: &str) -> bool {
     matches!(resource, "cpu" | "memory" | "ephemeral-storage") || resource.starts_with("hugepages-")
 }
 

@@ -1,19 +1,23 @@
 //! How many pods of a workload work together, read from the `spec` of each kind.
 
-use crate::json::null_as_absent::{Objects, Pairs, Text, mapping};
+use crate::json::types_of_decoded_fields::{Objects, Pairs, Text, optional_struct};
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
 use std::fmt;
 
 /// The `spec` of a kind.
-pub(super) trait Counted {
+pub(super) trait GangSize {
     /// Pods that work together.
-    fn pods(&self) -> Option<u64>;
+    fn gang_size_of_object(&self) -> Option<u64>;
 }
 
 #[derive(Deserialize)]
 struct Whole<T> {
-    #[serde(default = "none", deserialize_with = "mapping", bound(deserialize = "T: Deserialize<'de>"))]
+    #[serde(
+        default = "none",
+        deserialize_with = "optional_struct",
+        bound(deserialize = "T: Deserialize<'de>")
+    )]
     spec: Option<T>,
 }
 
@@ -22,8 +26,8 @@ fn none<T>() -> Option<T> {
 }
 
 /// Pods of an object that work together; `None` where a number cannot be read.
-pub(super) fn pods<'a, T: Counted + Deserialize<'a>>(json: &'a str) -> Option<u64> {
-    crate::json::reader::read::<Whole<T>>(json).ok()?.spec?.pods()
+pub(super) fn gang_size_of_object<'a, T: GangSize + Deserialize<'a>>(json: &'a str) -> Option<u64> {
+    crate::json::reader::read::<Whole<T>>(json).ok()?.spec?.gang_size_of_object()
 }
 
 /// A number of pods or nodes.
@@ -106,7 +110,7 @@ struct Part {
 }
 
 impl Part {
-    fn pods(&self) -> Option<u64> {
+    fn gang_size_of_object(&self) -> Option<u64> {
         Some(self.replicas.or_one()?.saturating_mul(self.num_of_hosts.or_one()?))
     }
 }
@@ -130,29 +134,29 @@ impl Job<'_> {
     }
 }
 
-impl Counted for Job<'_> {
+impl GangSize for Job<'_> {
     /// A Job without indexes is a queue of independent work.
-    fn pods(&self) -> Option<u64> {
+    fn gang_size_of_object(&self) -> Option<u64> {
         self.at_once().filter(|_| self.completion_mode.as_deref() == Some("Indexed"))
     }
 }
 
 #[derive(Default, Deserialize)]
 struct JobTemplate<'a> {
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     spec: Option<Job<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CronJob<'a> {
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     job_template: Option<JobTemplate<'a>>,
 }
 
-impl Counted for CronJob<'_> {
-    fn pods(&self) -> Option<u64> {
-        self.job_template.as_ref()?.spec.as_ref()?.pods()
+impl GangSize for CronJob<'_> {
+    fn gang_size_of_object(&self) -> Option<u64> {
+        self.job_template.as_ref()?.spec.as_ref()?.gang_size_of_object()
     }
 }
 
@@ -167,12 +171,12 @@ pub(super) struct JobSet<'a> {
 struct ReplicatedJob<'a> {
     #[serde(default)]
     replicas: Number,
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     template: Option<JobTemplate<'a>>,
 }
 
-impl Counted for JobSet<'_> {
-    fn pods(&self) -> Option<u64> {
+impl GangSize for JobSet<'_> {
+    fn gang_size_of_object(&self) -> Option<u64> {
         sum(self.replicated_jobs.as_deref()?, |job| {
             let spec = job.template.as_ref().and_then(|t| t.spec.as_ref());
             Some(job.replicas.or_one()?.saturating_mul(spec.map_or(Some(1), Job::at_once)?))
@@ -183,7 +187,7 @@ impl Counted for JobSet<'_> {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LeaderWorkerSet {
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     leader_worker_template: Option<Group>,
 }
 
@@ -193,8 +197,8 @@ struct Group {
     size: Number,
 }
 
-impl Counted for LeaderWorkerSet {
-    fn pods(&self) -> Option<u64> {
+impl GangSize for LeaderWorkerSet {
+    fn gang_size_of_object(&self) -> Option<u64> {
         self.leader_worker_template.as_ref().map_or(Some(1), |t| t.size.or_one())
     }
 }
@@ -208,10 +212,11 @@ pub(super) struct MpiJob<'a> {
     run_launcher_as_worker: Option<bool>,
 }
 
-impl Counted for MpiJob<'_> {
+impl GangSize for MpiJob<'_> {
     /// The launcher starts the ranks and has none itself, unless it says so.
-    fn pods(&self) -> Option<u64> {
-        let workers = self.mpi_replica_specs.as_ref()?.get("Worker").map_or(Some(0), Part::pods)?;
+    fn gang_size_of_object(&self) -> Option<u64> {
+        let workers =
+            self.mpi_replica_specs.as_ref()?.get("Worker").map_or(Some(0), Part::gang_size_of_object)?;
         Some(workers.saturating_add(u64::from(self.run_launcher_as_worker == Some(true))))
     }
 }
@@ -232,9 +237,9 @@ pub(super) struct TrainingJob<'a> {
     replica_specs: Option<Pairs<'a, Part>>,
 }
 
-impl Counted for TrainingJob<'_> {
-    fn pods(&self) -> Option<u64> {
-        sum(self.replica_specs.as_ref()?.iter(), |(_, role)| role.pods())
+impl GangSize for TrainingJob<'_> {
+    fn gang_size_of_object(&self) -> Option<u64> {
+        sum(self.replica_specs.as_ref()?.iter(), |(_, role)| role.gang_size_of_object())
     }
 }
 
@@ -247,13 +252,13 @@ struct Nodes {
 
 #[derive(Default, Deserialize)]
 pub(super) struct TrainJob {
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     trainer: Option<Nodes>,
 }
 
-impl Counted for TrainJob {
+impl GangSize for TrainJob {
     /// The runtime's number stands where the job has none.
-    fn pods(&self) -> Option<u64> {
+    fn gang_size_of_object(&self) -> Option<u64> {
         self.trainer.as_ref()?.num_nodes.stated()
     }
 }
@@ -261,13 +266,13 @@ impl Counted for TrainJob {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TrainingRuntime {
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     ml_policy: Option<Nodes>,
 }
 
-impl Counted for TrainingRuntime {
+impl GangSize for TrainingRuntime {
     /// What its jobs have unless they say otherwise; a job of a runtime for one node may ask for more.
-    fn pods(&self) -> Option<u64> {
+    fn gang_size_of_object(&self) -> Option<u64> {
         self.ml_policy.as_ref()?.num_nodes.stated().filter(|n| *n > 1)
     }
 }
@@ -278,9 +283,9 @@ pub(super) struct VolcanoJob {
     tasks: Option<Objects<Part>>,
 }
 
-impl Counted for VolcanoJob {
-    fn pods(&self) -> Option<u64> {
-        sum(self.tasks.as_deref()?, Part::pods)
+impl GangSize for VolcanoJob {
+    fn gang_size_of_object(&self) -> Option<u64> {
+        sum(self.tasks.as_deref()?, Part::gang_size_of_object)
     }
 }
 
@@ -291,10 +296,10 @@ pub(super) struct RayCluster {
     worker_group_specs: Option<Objects<Part>>,
 }
 
-impl Counted for RayCluster {
+impl GangSize for RayCluster {
     /// The head, and the workers.
-    fn pods(&self) -> Option<u64> {
-        let workers = sum(self.worker_group_specs.as_deref().unwrap_or_default(), Part::pods)?;
+    fn gang_size_of_object(&self) -> Option<u64> {
+        let workers = sum(self.worker_group_specs.as_deref().unwrap_or_default(), Part::gang_size_of_object)?;
         Some(workers.saturating_add(1))
     }
 }
@@ -302,12 +307,17 @@ impl Counted for RayCluster {
 /// A RayJob or a RayService.
 #[derive(Default, Deserialize)]
 pub(super) struct RayOwner {
-    #[serde(default, alias = "rayClusterSpec", alias = "rayClusterConfig", deserialize_with = "mapping")]
+    #[serde(
+        default,
+        alias = "rayClusterSpec",
+        alias = "rayClusterConfig",
+        deserialize_with = "optional_struct"
+    )]
     cluster: Option<RayCluster>,
 }
 
-impl Counted for RayOwner {
-    fn pods(&self) -> Option<u64> {
-        self.cluster.as_ref()?.pods()
+impl GangSize for RayOwner {
+    fn gang_size_of_object(&self) -> Option<u64> {
+        self.cluster.as_ref()?.gang_size_of_object()
     }
 }

@@ -1,7 +1,7 @@
 //! How the ranks of a job are started, by the pod's fields.
 
 use super::pod_fields::PodView;
-use super::shell::code;
+use super::shell::lines_without_comments;
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ pub const RANKS_ANNOTATION: &str = "fabric-admission.dev/ranks";
 /// Whether ranks are started over ssh inside the pod: the annotation says so, mpi-operator's labels mark a worker
 /// (kubeflow/mpi-operator pkg/controller; kubeflow/training-operator sets the same labels), or a container runs sshd.
 #[must_use]
-pub fn over_ssh(pod: &PodView<'_>) -> bool {
+pub fn are_ranks_started_over_ssh(pod: &PodView<'_>) -> bool {
     if let Some(ranks) = pod.annotation(RANKS_ANNOTATION) {
         return ranks == "ssh";
     }
@@ -24,10 +24,10 @@ pub fn over_ssh(pod: &PodView<'_>) -> bool {
     let mpi_worker = role.is_some_and(|r| r.eq_ignore_ascii_case("worker"))
         && (operator.is_some_and(|o| o.starts_with("mpi")) || label("mpi-job-role").is_some());
     mpi_worker
-        || pod
-            .containers()
-            .iter()
-            .any(|c| c.shell_text().any(runs_sshd) && !c.shell_text().any(launches_ranks))
+        || pod.containers().iter().any(|c| {
+            c.command_and_argument_words().any(runs_sshd)
+                && !c.command_and_argument_words().any(starts_ranks_without_ssh)
+        })
 }
 
 static SSHD: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("sshd"));
@@ -39,7 +39,7 @@ fn runs_sshd(text: &str) -> bool {
 
 fn is_sshd_run(text: &str) -> bool {
     text.trim_start().split(char::is_whitespace).next() == Some("sshd")
-        || code(text)
+        || lines_without_comments(text)
             .flat_map(|(_, part)| {
                 part.split(|c: char| {
                     c.is_whitespace() || matches!(c, ';' | '&' | '|' | '(' | ')' | '"' | '\'')
@@ -49,9 +49,9 @@ fn is_sshd_run(text: &str) -> bool {
 }
 
 /// Launchers that start ranks as their own children, which see the container's variables.
-fn launches_ranks(text: &str) -> bool {
+fn starts_ranks_without_ssh(text: &str) -> bool {
     let launchers = ["torchrun", "torch.distributed", "deepspeed", "accelerate launch"];
-    code(text).any(|(_, part)| launchers.iter().any(|word| part.contains(word)))
+    lines_without_comments(text).any(|(_, part)| launchers.iter().any(|word| part.contains(word)))
 }
 
 #[cfg(test)]
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     fn ssh(json: &str) -> bool {
-        over_ssh(&serde_json::from_str(json).unwrap())
+        are_ranks_started_over_ssh(&serde_json::from_str(json).unwrap())
     }
 
     #[test]

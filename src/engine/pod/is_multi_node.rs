@@ -6,14 +6,14 @@
 //! counts as such: a rail too many costs less than a gang that trains over TCP.
 
 use super::pod_fields::PodView;
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 
 /// Annotation that settles it: `true` or `false`.
 pub const MULTI_NODE_ANNOTATION: &str = "fabric-admission.dev/multi-node";
 
 /// The answer and its evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Gang {
+pub struct MultiNodeEvidence {
     /// Whether the pod is one of several.
     pub several: bool,
     /// The evidence, in a few words.
@@ -30,7 +30,7 @@ enum Sign {
 
 /// Labels and annotations that controllers set on pods, or that people set for a scheduler. Numbers come first: they
 /// are more exact.
-const SIGNS: &[(&str, Sign)] = &[
+const GANG_LABELS_AND_ANNOTATIONS: &[(&str, Sign)] = &[
     // kubernetes-sigs/lws api/leaderworkerset/v1/leaderworkerset_types.go: size of each group.
     ("leaderworkerset.sigs.k8s.io/size", Sign::Above("LeaderWorkerSet group of {} pods")),
     // kubernetes-sigs/kueue pkg/controller/constants: plain pods that are admitted together.
@@ -60,49 +60,59 @@ const SIGNS: &[(&str, Sign)] = &[
 
 /// What a pod or a pod template shows; `None` if nothing.
 #[must_use]
-pub fn multi_node(pod: &PodView<'_>) -> Option<Gang> {
+pub fn multi_node_evidence_of_pod(pod: &PodView<'_>) -> Option<MultiNodeEvidence> {
     match pod.annotation(MULTI_NODE_ANNOTATION) {
         Some("true") => {
-            return Some(Gang { several: true, words: format!("{MULTI_NODE_ANNOTATION}: true") });
+            return Some(MultiNodeEvidence {
+                several: true,
+                words: format!("{MULTI_NODE_ANNOTATION}: true"),
+            });
         }
         Some("false") => {
-            return Some(Gang { several: false, words: format!("{MULTI_NODE_ANNOTATION}: false") });
+            return Some(MultiNodeEvidence {
+                several: false,
+                words: format!("{MULTI_NODE_ANNOTATION}: false"),
+            });
         }
         _ => {}
     }
-    world(pod).or_else(|| SIGNS.iter().find_map(|(key, sign)| evidence(pod, key, sign)))
+    evidence_of_world_size_variables(pod).or_else(|| {
+        GANG_LABELS_AND_ANNOTATIONS
+            .iter()
+            .find_map(|(key, sign)| evidence_of_label_or_annotation(pod, key, sign))
+    })
 }
 
-fn evidence(pod: &PodView<'_>, key: &str, sign: &Sign) -> Option<Gang> {
+fn evidence_of_label_or_annotation(pod: &PodView<'_>, key: &str, sign: &Sign) -> Option<MultiNodeEvidence> {
     let labels = pod.metadata.as_ref().and_then(|m| m.labels.as_ref());
     let value = labels.and_then(|l| l.get(key)).map(|v| &**v).or_else(|| pod.annotation(key))?;
     let words = match sign {
         Sign::Above(words) => words.replace("{}", &number(value).filter(|n| *n > 1)?.to_string()),
         Sign::There(_) if value.is_empty() => return None,
-        Sign::There(words) => words.replace("{}", &printable(value, 63)),
+        Sign::There(words) => words.replace("{}", &escaped_and_cut(value, 63)),
     };
-    Some(Gang { several: true, words })
+    Some(MultiNodeEvidence { several: true, words })
 }
 
 /// The size of the world in a container's variables. `NNODES` and torchrun's `PET_NNODES` count nodes, whoever sets
 /// them (kubeflow/training-operator pkg/controller.v1/pytorch/envvar.go, kubeflow/trainer
 /// pkg/runtime/framework/plugins/torch); a range such as `1:4` is left open. `WORLD_SIZE` counts ranks, of which one
 /// node has several, so only the value 1 decides.
-fn world(pod: &PodView<'_>) -> Option<Gang> {
+fn evidence_of_world_size_variables(pod: &PodView<'_>) -> Option<MultiNodeEvidence> {
     let literal = |name: &str| {
         pod.containers().iter().find_map(|c| {
-            let (_, variable) = c.env_var(name)?;
-            number(variable.literal()?)
+            let (_, variable) = c.last_entry_of_variable(name)?;
+            number(variable.literal_or_empty()?)
         })
     };
     for name in ["PET_NNODES", "NNODES"] {
         if let Some(nodes) = literal(name).filter(|n| *n > 0) {
-            return Some(Gang { several: nodes > 1, words: format!("{name}={nodes}") });
+            return Some(MultiNodeEvidence { several: nodes > 1, words: format!("{name}={nodes}") });
         }
     }
     literal("WORLD_SIZE")
         .filter(|ranks| *ranks == 1)
-        .map(|_| Gang { several: false, words: "WORLD_SIZE=1".to_owned() })
+        .map(|_| MultiNodeEvidence { several: false, words: "WORLD_SIZE=1".to_owned() })
 }
 
 fn number(text: &str) -> Option<u64> {

@@ -1,18 +1,18 @@
 //! Memory limits: of containers, and of the pod as a whole.
 
 use super::pod_fields::{Container, PodView};
-use crate::json::null_as_absent::Quantities;
 use crate::json::quantity::Quantity;
+use crate::json::types_of_decoded_fields::Quantities;
 
 fn memory(limits: Option<&Quantities<'_>>) -> Option<i64> {
     let text = limits?.get("memory")?;
-    Quantity::parse(&text.0).ok().map(Quantity::units).filter(|n| *n > 0)
+    Quantity::parse(&text.0).ok().map(Quantity::units_rounded_up).filter(|n| *n > 0)
 }
 
 /// The memory that containers of a pod may use together (bytes): their own limits if each has one, and never more
 /// than the pod's limit, which is the only limit for a container without one (kubernetes/enhancements KEP-2837).
 #[must_use]
-pub fn memory_limit<'a, 'b: 'a>(
+pub fn memory_limit_of_containers_together<'a, 'b: 'a>(
     pod: &PodView<'_>,
     containers: impl IntoIterator<Item = &'a Container<'b>>,
 ) -> Option<i64> {
@@ -36,7 +36,7 @@ mod tests {
             let all: Vec<String> = containers.iter().map(|c| format!("{{{}}}", memory(c))).collect();
             let json = format!(r#"{{"spec":{{{},"containers":[{}]}}}}"#, memory(pod), all.join(","));
             let pod: PodView<'_> = serde_json::from_str(&json).unwrap();
-            memory_limit(&pod, pod.containers())
+            memory_limit_of_containers_together(&pod, pod.containers())
         };
         assert_eq!(limit("null", &["4", "3"]), Some(7));
         assert_eq!(limit("null", &["4", "null"]), None);

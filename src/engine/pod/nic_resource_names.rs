@@ -18,14 +18,14 @@ const NIC_VENDORS: [&str; 3] = ["nvidia.com", "mellanox.com", "amd.com"];
 
 /// Whether a name is the EFA resource or a variant of it.
 #[must_use]
-pub fn names_efa(resource: &str) -> bool {
+pub fn is_efa_resource(resource: &str) -> bool {
     resource.strip_prefix(EFA).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
 }
 
 /// Whether the name of a resource shows an RDMA device. The prefix proves little: one device plugin serves
 /// `nvidia.com`, `openshift.io`, `intel.com` and `rdma` alike.
 #[must_use]
-pub fn names_rdma_device(resource: &str) -> bool {
+pub fn is_rdma_device_by_name(resource: &str) -> bool {
     let Some((domain, name)) = resource.split_once('/') else { return false };
     if domain == "rdma" {
         return true;
@@ -55,8 +55,8 @@ pub fn names_rdma_device(resource: &str) -> bool {
 /// Whether the name of a resource shows a device for NCCL's own transport over verbs. EFA has none: its devices are
 /// driven by a plugin (aws/aws-ofi-nccl), which does not read NCCL's settings of verbs.
 #[must_use]
-pub fn names_verbs_device(resource: &str) -> bool {
-    names_rdma_device(resource) && !names_efa(resource)
+pub fn is_verbs_device_by_name(resource: &str) -> bool {
+    is_rdma_device_by_name(resource) && !is_efa_resource(resource)
 }
 
 /// Words of a function of a NIC that one pod has for itself: a VF, an SF or a whole host device.
@@ -69,7 +69,7 @@ const FUNCTION_STARTS: [&str; 3] = ["openshift.io/", "intel.com/intel_sriov_", "
 /// Whether the name of a resource shows such a function. Other names may be those of a shared device, which any
 /// number of pods have at a time.
 #[must_use]
-pub fn names_function(resource: &str) -> bool {
+pub fn is_vf_or_host_device_by_name(resource: &str) -> bool {
     let name = resource.split_once('/').map_or("", |(_, name)| name).to_ascii_lowercase();
     let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
     let exclusive = |word: &str| {
@@ -77,19 +77,19 @@ pub fn names_function(resource: &str) -> bool {
         word.starts_with("sriov") || FUNCTION_WORDS.contains(&stem)
     };
     let served = FUNCTION_STARTS.iter().any(|start| resource.starts_with(start));
-    !name.contains("shared") && (served || names_verbs_device(resource) && words.any(exclusive))
+    !name.contains("shared") && (served || is_verbs_device_by_name(resource) && words.any(exclusive))
 }
 
 /// The same in CEL, for a resource `k`.
 #[must_use]
-pub fn cel_names_function() -> String {
+pub fn is_vf_or_host_device_in_cel() -> String {
     let words = format!("sriov[a-z0-9]*|({})[0-9]*", FUNCTION_WORDS.join("|"));
     let served: Vec<String> =
         FUNCTION_STARTS.iter().map(|start| format!("k.startsWith('{start}')")).collect();
     format!(
         "!k.matches('^[^/]+/(?i:.*shared)') && ({} || {} && k.matches('^[^/]+/(?i:{})'))",
         served.join(" || "),
-        cel_names_verbs_device(),
+        is_verbs_device_in_cel(),
         cel_word(&words)
     )
 }
@@ -99,9 +99,9 @@ fn cel_word(choice: &str) -> String {
     format!("([^/]*[^a-z0-9])?({choice})([^a-z0-9].*)?$")
 }
 
-/// [`names_verbs_device`] in CEL, for a resource `k`.
+/// [`is_verbs_device_by_name`] in CEL, for a resource `k`.
 #[must_use]
-pub fn cel_names_verbs_device() -> String {
+pub fn is_verbs_device_in_cel() -> String {
     let any = |words: &[&str]| words.join("|");
     let vendors: Vec<String> = NIC_VENDORS.iter().map(|v| v.replace('.', "[.]")).collect();
     let rdma = cel_word(&format!("({})[0-9]*", any(&RDMA_WORDS)));
@@ -141,7 +141,7 @@ mod tests {
             "openshift.io/RDMA_VF",
             "networking.gke.io.networks/rdma-0",
         ] {
-            assert!(names_rdma_device(name), "{name}");
+            assert!(is_rdma_device_by_name(name), "{name}");
         }
         for name in [
             "nvidia.com/gpu",
@@ -158,10 +158,10 @@ mod tests {
             "hugepages-2Mi",
             "cpu",
         ] {
-            assert!(!names_rdma_device(name), "{name}");
+            assert!(!is_rdma_device_by_name(name), "{name}");
         }
-        assert!(names_efa("vpc.amazonaws.com/efa") && names_efa("vpc.amazonaws.com/efa-only"));
-        assert!(!names_efa("vpc.amazonaws.com/efax"));
+        assert!(is_efa_resource("vpc.amazonaws.com/efa") && is_efa_resource("vpc.amazonaws.com/efa-only"));
+        assert!(!is_efa_resource("vpc.amazonaws.com/efax"));
         for name in [
             "openshift.io/rdma_vf",
             "nvidia.com/sriov_resource_rail_0",
@@ -171,7 +171,7 @@ mod tests {
             "intel.com/intel_sriov_dpdk",
             "intel.com/sriov_a",
         ] {
-            assert!(names_function(name), "{name}");
+            assert!(is_vf_or_host_device_by_name(name), "{name}");
         }
         for name in [
             "rdma/hca_shared_devices_a",
@@ -180,8 +180,8 @@ mod tests {
             "amd.com/gpu_vf",
             "nvidia.com/gpu",
         ] {
-            assert!(!names_function(name), "{name}");
+            assert!(!is_vf_or_host_device_by_name(name), "{name}");
         }
-        assert!(!names_verbs_device("vpc.amazonaws.com/efa-only") && names_verbs_device("rdma/ib"));
+        assert!(!is_verbs_device_by_name("vpc.amazonaws.com/efa-only") && is_verbs_device_by_name("rdma/ib"));
     }
 }

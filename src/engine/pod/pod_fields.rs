@@ -2,17 +2,18 @@
 //! written back; patches are made from intents on the raw object, so fields newer than this model survive.
 
 use super::affinity_and_tolerations::{Affinity, Toleration};
+use super::cached_answers_about_pod::{CachedAnswersAboutContainer, PlaceOfPreflightContainer};
 pub use super::claims_in_pod_spec::{ContainerClaim, PodClaim};
 pub use super::env_variables::EnvVar;
-use super::facts_found_once::{ContainerFacts, PreflightAt};
 use super::place_index::PlaceIndex;
 pub use super::presence::Presence;
-pub use super::raw_text_source::Source;
+pub use super::raw_text_source::TextOfPod;
 use super::variable_sources::{ConfigMapVolume, EnvFrom, FieldRef};
-use crate::json::null_as_absent::{
-    List, Nullable, Objects, Pairs, Quantities, QuantityText, Text, mapping, resources,
-};
 use crate::json::quantity::Quantity;
+use crate::json::types_of_decoded_fields::{
+    AbsentNullOrValue, List, Objects, Pairs, Quantities, QuantityText, Text, optional_struct,
+    quantities_within_limit,
+};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -23,14 +24,14 @@ use std::collections::BTreeSet;
 #[derive(Debug, Default, Deserialize)]
 pub struct PodView<'a> {
     /// Absent in many templates.
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     pub metadata: Option<Metadata<'a>>,
     /// Absent only in objects the API refuses.
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     pub spec: Option<Spec<'a>>,
     /// The text that it was read from, for copies of whole fields.
     #[serde(skip)]
-    pub source: Source<'a>,
+    pub source: TextOfPod<'a>,
 }
 
 /// `metadata`.
@@ -81,7 +82,7 @@ pub struct Spec<'a> {
     pub(super) by_name: PlaceIndex,
     /// Our preflight container among the init containers, found on first use.
     #[serde(skip)]
-    pub(super) preflight_at: OnceCell<Option<PreflightAt>>,
+    pub(super) preflight_at: OnceCell<Option<PlaceOfPreflightContainer>>,
     /// Containers of both lists by name, built on first use.
     #[serde(skip)]
     pub(super) by_container: PlaceIndex,
@@ -101,19 +102,19 @@ pub struct Spec<'a> {
     #[serde(default)]
     pub host_users: Option<bool>,
     /// Pod-level security context.
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     pub security_context: Option<SecurityContext<'a>>,
     /// Where names are looked up.
     #[serde(borrow, default)]
     pub dns_policy: Option<Text<'a>>,
     /// Operating system, if stated.
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     pub os: Option<Os<'a>>,
     /// Claims on devices (DRA).
     #[serde(borrow, default)]
     pub resource_claims: Option<Objects<PodClaim<'a>>>,
     /// Resources of the pod as a whole.
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     pub resources: Option<Resources<'a>>,
     /// Account of its processes; the API server writes it before it calls webhooks.
     #[serde(borrow, default)]
@@ -123,9 +124,9 @@ pub struct Spec<'a> {
     pub node_name: Option<Text<'a>>,
     /// Labels that the node must have.
     #[serde(borrow, default)]
-    pub node_selector: Nullable<Pairs<'a, Text<'a>>>,
+    pub node_selector: AbsentNullOrValue<Pairs<'a, Text<'a>>>,
     /// Affinity.
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     pub affinity: Option<Affinity<'a>>,
     /// Taints that the pod tolerates.
     #[serde(borrow, default)]
@@ -169,10 +170,10 @@ pub struct Container<'a> {
     #[serde(default)]
     pub ports: Option<List<Presence>>,
     /// Resources.
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     pub resources: Option<Resources<'a>>,
     /// Security context.
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     pub security_context: Option<SecurityContext<'a>>,
     /// Mounts.
     #[serde(borrow, default)]
@@ -185,7 +186,7 @@ pub struct Container<'a> {
     pub restart_policy: Option<Text<'a>>,
     /// What follows from its fields, found on first use.
     #[serde(skip)]
-    pub read_once: ContainerFacts,
+    pub read_once: CachedAnswersAboutContainer,
 }
 
 fn yes() -> bool {
@@ -196,10 +197,10 @@ fn yes() -> bool {
 #[derive(Debug, Default, Deserialize)]
 pub struct Resources<'a> {
     /// Upper bounds; for extended resources the allocated quantity.
-    #[serde(borrow, default, deserialize_with = "resources")]
+    #[serde(borrow, default, deserialize_with = "quantities_within_limit")]
     pub limits: Option<Quantities<'a>>,
     /// Lower bounds.
-    #[serde(borrow, default, deserialize_with = "resources")]
+    #[serde(borrow, default, deserialize_with = "quantities_within_limit")]
     pub requests: Option<Quantities<'a>>,
     /// Claims of the pod that this container uses.
     #[serde(borrow, default)]
@@ -220,7 +221,7 @@ pub struct SecurityContext<'a> {
     #[serde(default)]
     pub run_as_non_root: Option<bool>,
     /// Capabilities; containers only.
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     pub capabilities: Option<Capabilities<'a>>,
 }
 
@@ -270,13 +271,13 @@ pub struct Volume<'a> {
     #[serde(borrow, default)]
     pub name: Option<Text<'a>>,
     /// Scratch space on disk or in memory.
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     pub empty_dir: Option<EmptyDir<'a>>,
     /// A path of the node.
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     pub host_path: Option<HostPath<'a>>,
     /// A ConfigMap as files.
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     pub config_map: Option<ConfigMapVolume<'a>>,
     /// A Secret as files.
     #[serde(default)]
@@ -285,7 +286,7 @@ pub struct Volume<'a> {
     #[serde(default)]
     pub projected: Option<IgnoredAny>,
     /// Fields of the pod as files.
-    #[serde(borrow, default, rename = "downwardAPI", deserialize_with = "mapping")]
+    #[serde(borrow, default, rename = "downwardAPI", deserialize_with = "optional_struct")]
     pub downward_api: Option<DownwardApi<'a>>,
 }
 
@@ -319,7 +320,7 @@ pub struct DownwardApiItem<'a> {
     #[serde(borrow, default)]
     pub path: Option<Text<'a>>,
     /// The field that the file shows.
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     pub field_ref: Option<FieldRef<'a>>,
 }
 
@@ -363,7 +364,7 @@ impl<'a> PodView<'a> {
     }
     /// Whether the pod has its own user namespace.
     #[must_use]
-    pub fn own_users(&self) -> bool {
+    pub fn has_own_user_namespace(&self) -> bool {
         self.spec.as_ref().and_then(|s| s.host_users) == Some(false)
     }
     /// Node that the pod is bound to; an empty name counts as none.
@@ -417,12 +418,12 @@ impl<'a> Container<'a> {
     /// Units of an extended resource that the container gets: its limit, else its request; the API requires them to
     /// be equal. A text that is not a quantity counts as none.
     #[must_use]
-    pub fn units(&self, resource: &str) -> Option<i64> {
+    pub fn units_of_resource(&self, resource: &str) -> Option<i64> {
         let text = self
             .limits()
             .and_then(|l| l.get(resource))
             .or_else(|| self.requests().and_then(|r| r.get(resource)))?;
-        Quantity::parse(&text.0).ok().map(|q| q.units().max(0))
+        Quantity::parse(&text.0).ok().map(|q| q.units_rounded_up().max(0))
     }
     /// Every resource name the container mentions, limits first, each once.
     pub fn resource_names(&self) -> impl Iterator<Item = &str> {
@@ -456,7 +457,7 @@ impl<'a> Container<'a> {
         })
     }
     /// Command and arguments, in order.
-    pub fn shell_text(&self) -> impl Iterator<Item = &str> {
+    pub fn command_and_argument_words(&self) -> impl Iterator<Item = &str> {
         let list = |l: &'_ Option<List<Text<'a>>>| l.as_ref().map_or(0, |l| l.len());
         let (n, m) = (list(&self.command), list(&self.args));
         (0..n + m).filter_map(move |i| {

@@ -1,7 +1,7 @@
 //! Whether the JSON text of a pod may have a sign of a fabric (`fabric_signs`). Most pods have none; the webhook admits
 //! those without decoding them, which costs several times as much.
 
-use super::fabric_signs::is_native;
+use super::fabric_signs::is_native_resource;
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
@@ -18,14 +18,14 @@ static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u00")
 /// Whether a pod must be decoded. False only where the pod has no sign of a fabric, and nothing else that puts it in
 /// scope; true proves nothing.
 #[must_use]
-pub fn may_have_signs(json: &str) -> bool {
+pub fn may_have_fabric_signs(json: &str) -> bool {
     let bytes = json.as_bytes();
     let after = |at: usize, finder: &Finder<'_>| bytes.get(at + finder.needle().len()..).unwrap_or_default();
     // What is not an object is for the decoder to refuse.
     !json.starts_with('{')
         || SIGNS.iter().any(|sign| sign.find_iter(bytes).any(|at| !is_quoted(bytes, at)))
         || LISTS.iter().any(|key| key.find_iter(bytes).any(|at| !is_native_only(after(at, key))))
-        || ESCAPE.find_iter(bytes).any(|at| is_odd(after(at, &ESCAPE)))
+        || ESCAPE.find_iter(bytes).any(|at| is_unusual_escape(after(at, &ESCAPE)))
 }
 
 /// Whether a quote stands within a text, behind a backslash: no text begins there. Pods have variables of others in such
@@ -36,7 +36,7 @@ fn is_quoted(bytes: &[u8], at: usize) -> bool {
 
 /// Whether the last two digits of an escape are of a character that the API server does not escape: it does so for control
 /// characters, `<`, `>` and `&` (Go's encoding/json). A sign could be written in another way with such an escape.
-fn is_odd(code: &[u8]) -> bool {
+fn is_unusual_escape(code: &[u8]) -> bool {
     !matches!(code, [b'0' | b'1', ..] | [b'2', b'6', ..] | [b'3', b'c' | b'C' | b'e' | b'E', ..])
 }
 
@@ -68,7 +68,7 @@ fn is_native_only(text: &[u8]) -> bool {
             Some((b'}', _)) => rest,
             _ => return false,
         };
-        if !std::str::from_utf8(name).is_ok_and(is_native) {
+        if !std::str::from_utf8(name).is_ok_and(is_native_resource) {
             return false;
         }
     }
@@ -98,13 +98,13 @@ mod tests {
             r#"{"metadata":{"managedFields":[{"fieldsV1":{"f:env":{"k:{\"name\":\"NCCL_DEBUG\"}":{".":{}}}}}]}}"#,
             r#"{"metadata":{"managedFields":[{"fieldsV1":{"f:resources":{"f:limits":{"f:nvidia.com/gpu":{}}}}}]}}"#,
         ] {
-            assert!(!may_have_signs(json), "{json}");
+            assert!(!may_have_fabric_signs(json), "{json}");
         }
     }
 
     #[test]
     fn only_objects_are_judged() {
-        assert!(may_have_signs("[]") && may_have_signs("1"));
+        assert!(may_have_fabric_signs("[]") && may_have_fabric_signs("1"));
     }
 
     #[test]
@@ -129,13 +129,13 @@ mod tests {
                 FabricSigns::of(&serde_json::from_str::<PodView<'_>>(json).unwrap()),
                 FabricSigns::default()
             );
-            assert!(may_have_signs(json), "{json}");
+            assert!(may_have_fabric_signs(json), "{json}");
         }
         // What cannot be followed is decoded.
         for list in
             [r#"{"cpu":{"a/b":1}}"#, r#"{"cpu":[1],"a/b":1}"#, r#"{"cpu""#, r#"{"c\"":1}"#, "[1]", "{1}"]
         {
-            assert!(may_have_signs(&format!(r#"{{"limits":{list}"#)), "{list}");
+            assert!(may_have_fabric_signs(&format!(r#"{{"limits":{list}"#)), "{list}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 /// The text that a pod was read from.
 #[derive(Debug, Clone, Copy, Default)]
-pub enum Source<'a> {
+pub enum TextOfPod<'a> {
     /// Not known.
     #[default]
     Unknown,

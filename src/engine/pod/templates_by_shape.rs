@@ -5,9 +5,9 @@
 
 use super::workload_kinds;
 use crate::deadline::{Deadline, NEVER};
-use crate::json::nested_objects::{Members, Nested};
-use crate::json::null_as_absent::{Objects, Text};
 use crate::json::reader;
+use crate::json::search_text_for_key::{Members, TextSearchedForKey};
+use crate::json::types_of_decoded_fields::{Objects, Text};
 use crate::text::json_pointer_token;
 use serde::Deserialize;
 
@@ -23,7 +23,7 @@ pub struct Template<'a> {
     /// The role of its pods among those of other templates, such as `Worker`; empty if there is none.
     pub role: String,
     /// The innermost object with a kind around it: the whole object, or one that it wraps.
-    pub maker: Maker<'a>,
+    pub maker: PodCreator<'a>,
     /// How its containers come to their `/dev/shm`.
     pub dev_shm: DevShm,
 }
@@ -42,7 +42,7 @@ pub enum DevShm {
 
 /// An object that creates pods.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Maker<'a> {
+pub struct PodCreator<'a> {
     /// JSON pointer; empty for the whole object.
     pub pointer: String,
     /// API group.
@@ -85,10 +85,10 @@ const MAX_POINTER: usize = 1024;
 
 /// Facts gathered on the path to a template.
 #[derive(Clone)]
-struct Way<'a> {
+struct FactsOnPath<'a> {
     pods: Option<u64>,
     role: String,
-    maker: Maker<'a>,
+    maker: PodCreator<'a>,
     /// Objects with a kind on the path (count).
     makers: usize,
     /// Pods of one group of a LeaderWorkerSet, where its leaders have a template of their own.
@@ -98,24 +98,27 @@ struct Way<'a> {
 
 /// Templates in the order of the text, at most one more than `MAX_TEMPLATES`. The object itself is not a template.
 #[must_use]
-pub fn find(json: &str) -> Vec<Template<'_>> {
-    find_within(json, &NEVER)
+pub fn find_templates(json: &str) -> Vec<Template<'_>> {
+    find_templates_within_deadline(json, &NEVER)
 }
 
 /// The same, incomplete if the time is over in between.
 #[must_use]
-pub(crate) fn find_within<'a>(json: &'a str, deadline: &Deadline<'_>) -> Vec<Template<'a>> {
+pub(crate) fn find_templates_within_deadline<'a>(
+    json: &'a str,
+    deadline: &Deadline<'_>,
+) -> Vec<Template<'a>> {
     let mut found = Found::new(deadline);
     if json.contains("\"containers\"") {
-        let way = Way {
+        let way = FactsOnPath {
             pods: Some(1),
             role: String::new(),
-            maker: Maker::default(),
+            maker: PodCreator::default(),
             makers: 0,
             size: None,
             dev_shm: DevShm::AsWritten,
         };
-        let text = Nested::new(json, "containers");
+        let text = TextSearchedForKey::new(json, "containers");
         collect_templates(&text, json, text.members(json), &mut String::new(), 0, &way, &mut found);
     }
     found.all
@@ -134,7 +137,7 @@ pub fn has_bare_pod_spec(json: &str) -> bool {
 pub fn bare_specs(json: &str, unfinished: bool) -> Vec<BareSpec<'_>> {
     let mut found = Found::new(&NEVER);
     if json.contains("\"containers\"") {
-        let text = Nested::new(json, "containers");
+        let text = TextSearchedForKey::new(json, "containers");
         collect_bare_specs(&text, json, text.members(json), &mut String::new(), unfinished, &mut found);
     }
     found.all
@@ -153,7 +156,7 @@ impl<'d, T> Found<'d, T> {
     }
 
     /// Whether to search a text at a depth.
-    fn may_search(&mut self, json: &str, depth: usize) -> bool {
+    fn spend_bytes_of_search(&mut self, json: &str, depth: usize) -> bool {
         let left = self.left.checked_sub(json.len());
         self.left = left.unwrap_or_default();
         let room = left.is_some() && depth <= MAX_DEPTH && self.all.len() <= MAX_TEMPLATES;
@@ -172,15 +175,15 @@ fn with_longer_pointer<R>(pointer: &mut String, step: &str, go: impl FnOnce(&mut
 
 /// Searches a value; `object` has its members if it is an object.
 fn collect_templates<'a>(
-    text: &Nested<'a>,
+    text: &TextSearchedForKey<'a>,
     json: &'a str,
     object: Option<Members<'a>>,
     pointer: &mut String,
     depth: usize,
-    way: &Way<'a>,
+    way: &FactsOnPath<'a>,
     found: &mut Found<'_, Template<'a>>,
 ) {
-    if !found.may_search(json, depth) {
+    if !found.spend_bytes_of_search(json, depth) {
         return;
     }
     if let Some(object) = object {
@@ -196,12 +199,12 @@ fn collect_templates<'a>(
             });
             return;
         }
-        let way = way.through(text, &object, json, pointer);
+        let way = way.facts_inside_object(text, &object, json, pointer);
         for (key, value) in object.iter() {
             // Most members lead to no template, and need no path.
             let short = key.len() <= MAX_NAME && pointer.len() + key.len() <= MAX_POINTER;
             if short && text.has_key(value) {
-                let own = way.at_member(key);
+                let own = way.facts_inside_member(key);
                 let inner = if key == "spec" { spec.take() } else { None };
                 let inner = inner.or_else(|| text.members(value));
                 with_longer_pointer(pointer, &json_pointer_token(key), |p| {
@@ -219,9 +222,15 @@ fn collect_templates<'a>(
     }
 }
 
-impl<'a> Way<'a> {
+impl<'a> FactsOnPath<'a> {
     /// The path inside an object, by its members.
-    fn through(&self, nested: &Nested<'a>, object: &Members<'a>, json: &'a str, pointer: &str) -> Self {
+    fn facts_inside_object(
+        &self,
+        nested: &TextSearchedForKey<'a>,
+        object: &Members<'a>,
+        json: &'a str,
+        pointer: &str,
+    ) -> Self {
         let mut way = self.clone();
         let raw = |key: &str| object.get(key);
         let short = |t: &&str| t.len() <= MAX_NAME;
@@ -244,7 +253,7 @@ impl<'a> Way<'a> {
             && way.makers < MAX_MAKERS
         {
             way.makers += 1;
-            if workload_kinds::named(&kind).any(|known| known.one_per_node) {
+            if workload_kinds::workload_kinds_named(&kind).any(|known| known.one_per_node) {
                 way.pods = None;
             }
             let group = version.split_once('/').map_or("", |(group, _)| group).to_owned();
@@ -252,7 +261,7 @@ impl<'a> Way<'a> {
             // pods will request (kubernetes/autoscaler cluster-autoscaler/apis/provisioningrequest).
             let not_run = group.is_empty() && kind == "PodTemplate";
             way.dev_shm = if not_run { DevShm::NotRun } else { DevShm::AsWritten };
-            way.maker = Maker { pointer: pointer.to_owned(), group, kind, json };
+            way.maker = PodCreator { pointer: pointer.to_owned(), group, kind, json };
         }
         // KubeRay mounts memory for the object store, unless that has a place of its own (ray-project/kuberay
         // ray-operator/controllers/ray/common/pod.go, v1.7.0: `addEmptyDir`).
@@ -282,7 +291,7 @@ impl<'a> Way<'a> {
     }
 
     /// The path into one member.
-    fn at_member(&self, key: &str) -> Self {
+    fn facts_inside_member(&self, key: &str) -> Self {
         let mut way = self.clone();
         if matches!(key, "headGroupSpec" | "workerGroupSpecs") && self.maker.group == "ray.io" {
             way.dev_shm = DevShm::ByController;
@@ -322,14 +331,14 @@ fn is_pod_spec(spec: &Members<'_>, unfinished: bool) -> bool {
 
 /// Searches a value; `object` has its members if it is an object.
 fn collect_bare_specs<'a>(
-    text: &Nested<'a>,
+    text: &TextSearchedForKey<'a>,
     json: &'a str,
     object: Option<Members<'a>>,
     pointer: &mut String,
     unfinished: bool,
     found: &mut Found<'_, BareSpec<'a>>,
 ) {
-    if !found.may_search(json, pointer.bytes().filter(|byte| *byte == b'/').count()) {
+    if !found.spend_bytes_of_search(json, pointer.bytes().filter(|byte| *byte == b'/').count()) {
         return;
     }
     if let Some(object) = object {

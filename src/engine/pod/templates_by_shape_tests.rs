@@ -8,13 +8,13 @@ fn templates_at_long_paths_are_not_found() {
         let pod = r#"{"spec":{"containers":[{"image":"x"}]}}"#.to_owned();
         let key = "k".repeat(250);
         let json = (0..levels).fold(pod, |inner, _| format!(r#"{{"{key}":{inner}}}"#));
-        find(&json).len()
+        find_templates(&json).len()
     };
     assert_eq!((of(4), of(5)), (1, 0));
 }
 
 fn pointers(json: &str) -> Vec<String> {
-    find(json).into_iter().map(|t| t.pointer).collect()
+    find_templates(json).into_iter().map(|t| t.pointer).collect()
 }
 
 const POD: &str = r#"{"spec":{"containers":[{"name":"a","image":"x"}]}}"#;
@@ -54,7 +54,7 @@ fn finds_pod_specs_without_metadata() {
 
 /// Role, pods and kind of the owner of each template.
 fn roles(json: &str) -> Vec<(String, Option<u64>, String)> {
-    find(json).into_iter().map(|t| (t.role, t.pods, t.maker.kind)).collect()
+    find_templates(json).into_iter().map(|t| (t.role, t.pods, t.maker.kind)).collect()
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn the_innermost_object_makes_the_pods() {
     let wrapper = format!(
         r#"{{"apiVersion":"w/v1","kind":"AppWrapper","spec":{{"components":[{{"template":{job}}}]}}}}"#
     );
-    let found = find(&wrapper);
+    let found = find_templates(&wrapper);
     let maker = &found[0].maker;
     assert_eq!(
         (maker.group.as_str(), maker.kind.as_str(), maker.pointer.as_str(), maker.json),

@@ -1,7 +1,7 @@
 //! Sources of a container's variables and scripts besides its own fields.
 
 use super::place_index::{FEW, PlaceIndex};
-use crate::json::null_as_absent::{Objects, QuantityText, Text, mapping};
+use crate::json::types_of_decoded_fields::{Objects, QuantityText, Text, optional_struct};
 use serde::Deserialize;
 
 /// `env[].valueFrom`.
@@ -9,19 +9,19 @@ use serde::Deserialize;
 #[serde(rename_all = "camelCase")]
 pub struct ValueFrom<'a> {
     /// A field of the pod.
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     pub field_ref: Option<FieldRef<'a>>,
     /// A resource of a container of the pod.
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     pub resource_field_ref: Option<ResourceFieldRef<'a>>,
     /// A key of a ConfigMap.
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     pub config_map_key_ref: Option<KeyRef>,
     /// A key of a Secret.
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     pub secret_key_ref: Option<KeyRef>,
     /// A key of a file in a volume.
-    #[serde(default, deserialize_with = "mapping")]
+    #[serde(default, deserialize_with = "optional_struct")]
     pub file_key_ref: Option<KeyRef>,
 }
 
@@ -78,7 +78,7 @@ pub struct EnvFrom<'a> {
     #[serde(borrow, default)]
     pub prefix: Option<Text<'a>>,
     /// A ConfigMap; `None` for a Secret.
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     pub config_map_ref: Option<ObjectName<'a>>,
 }
 
@@ -118,7 +118,7 @@ pub struct KeyToPath<'a> {
 impl ConfigMapVolume<'_> {
     /// The key behind a path in the volume.
     #[must_use]
-    pub fn key<'p>(&'p self, path: &'p str) -> Option<&'p str> {
+    pub fn key_at_path<'p>(&'p self, path: &'p str) -> Option<&'p str> {
         let Some(items) = &self.items else { return Some(path) };
         let path_of = |place: usize| items.get(place).and_then(|item| item.path.as_deref());
         if items.len() < FEW {

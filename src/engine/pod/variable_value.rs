@@ -7,12 +7,12 @@ use std::borrow::Cow;
 
 /// The entries of a variable that can decide its value, with their places, the last one first: the last entry, and the
 /// one before each whose source may be missing.
-pub fn deciding<'c, 'a>(
+pub fn entries_that_may_decide<'c, 'a>(
     container: &'c Container<'a>,
     name: &str,
 ) -> impl Iterator<Item = (usize, &'c EnvVar<'a>)> {
     let mut counts = true;
-    container.entries(name).take_while(move |(_, entry)| {
+    container.entries_of_variable_last_first(name).take_while(move |(_, entry)| {
         let now = counts;
         counts = entry.value_from.as_deref().is_some_and(ValueFrom::may_be_missing);
         now
@@ -21,7 +21,7 @@ pub fn deciding<'c, 'a>(
 
 /// A pod whose fields and resources variables take.
 #[derive(Clone, Copy)]
-pub struct Shown<'a, 'p, 'c> {
+pub struct PodBehindVariables<'a, 'p, 'c> {
     /// The pod.
     pub pod: &'a PodView<'p>,
     /// Its namespace.
@@ -34,22 +34,25 @@ pub struct Shown<'a, 'p, 'c> {
 
 /// The value of an entry; `None` where the pod does not show it.
 #[must_use]
-pub fn value<'a>(
+pub fn value_shown_by_pod<'a>(
     entry: &'a EnvVar<'_>,
     container: &Container<'_>,
-    shown: Shown<'a, '_, '_>,
+    shown: PodBehindVariables<'a, '_, '_>,
 ) -> Option<Cow<'a, str>> {
-    let Some(from) = entry.value_from.as_deref() else { return entry.literal().map(Cow::Borrowed) };
+    let Some(from) = entry.value_from.as_deref() else { return entry.literal_or_empty().map(Cow::Borrowed) };
     if let Some(field) = &from.field_ref {
-        return of_field(field.field_path.as_deref()?, shown).map(Cow::Borrowed);
+        return value_of_field(field.field_path.as_deref()?, shown).map(Cow::Borrowed);
     }
     let resource = from.resource_field_ref.as_ref()?;
-    of_resource(resource, container, shown).map(|units| Cow::Owned(units.to_string()))
+    value_of_resource(resource, container, shown).map(|units| Cow::Owned(units.to_string()))
 }
 
 /// A field that the pod has from its creation (kubernetes/kubernetes pkg/fieldpath). A label or annotation that is
 /// missing may be added before the container starts.
-fn of_field<'a>(path: &str, Shown { pod, namespace, written, .. }: Shown<'a, '_, '_>) -> Option<&'a str> {
+fn value_of_field<'a>(
+    path: &str,
+    PodBehindVariables { pod, namespace, written, .. }: PodBehindVariables<'a, '_, '_>,
+) -> Option<&'a str> {
     let metadata = pod.metadata.as_ref();
     let key = |list: &str| path.strip_prefix(list)?.strip_prefix("['")?.strip_suffix("']");
     if let Some(key) = key("metadata.annotations") {
@@ -72,9 +75,13 @@ fn of_field<'a>(path: &str, Shown { pod, namespace, written, .. }: Shown<'a, '_,
 
 /// The quantity of a container's resource, in units of the divisor, rounded up (kubernetes/kubernetes
 /// pkg/api/v1/resource/helpers.go, ExtractContainerResourceValue).
-fn of_resource(from: &ResourceFieldRef<'_>, own: &Container<'_>, shown: Shown<'_, '_, '_>) -> Option<i128> {
+fn value_of_resource(
+    from: &ResourceFieldRef<'_>,
+    own: &Container<'_>,
+    shown: PodBehindVariables<'_, '_, '_>,
+) -> Option<i128> {
     let container = match from.container_name.as_deref().filter(|name| !name.is_empty()) {
-        Some(name) => shown.pod.container(name)?,
+        Some(name) => shown.pod.container_named(name)?,
         None => own,
     };
     let (list, resource) = from.resource.as_deref()?.split_once('.')?;
@@ -85,7 +92,7 @@ fn of_resource(from: &ResourceFieldRef<'_>, own: &Container<'_>, shown: Shown<'_
         // The API server sets a request that is absent to the limit.
         "requests" => {
             let request = container.requests().and_then(|requests| requests.get(resource));
-            (request, limit.is_none() && (huge || OF_NODE.contains(&resource)))
+            (request, limit.is_none() && (huge || RESOURCES_FILLED_FROM_NODE.contains(&resource)))
         }
         _ => return None,
     };
@@ -95,7 +102,7 @@ fn of_resource(from: &ResourceFieldRef<'_>, own: &Container<'_>, shown: Shown<'_
         None if zero_if_absent && shown.is_final => zero,
         None => return None,
     };
-    if list == "limits" && quantity == zero && OF_NODE.contains(&resource) {
+    if list == "limits" && quantity == zero && RESOURCES_FILLED_FROM_NODE.contains(&resource) {
         return None;
     }
     let one = Quantity::from_units(1);
@@ -108,7 +115,7 @@ fn of_resource(from: &ResourceFieldRef<'_>, own: &Container<'_>, shown: Shown<'_
 
 /// Resources of which the kubelet takes what the pod or the node has, where a container has no limit or a limit of 0
 /// (kubernetes/kubernetes pkg/api/v1/resource/helpers.go, MergeContainerResourceLimits).
-const OF_NODE: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+const RESOURCES_FILLED_FROM_NODE: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
 #[cfg(test)]
 mod tests {
@@ -151,8 +158,12 @@ mod tests {
             let pod: PodView<'_> = serde_json::from_str(&json).unwrap();
             let container = &pod.containers()[0];
             let written = |key: &str| (key == "fabric-admission.dev/injected").then_some("p@2");
-            let shown = Shown { pod: &pod, namespace: "n", written: &written, is_final: false };
-            assert_eq!(value(&container.env()[0], container, shown).as_deref(), expected, "{from}");
+            let shown = PodBehindVariables { pod: &pod, namespace: "n", written: &written, is_final: false };
+            assert_eq!(
+                value_shown_by_pod(&container.env()[0], container, shown).as_deref(),
+                expected,
+                "{from}"
+            );
         }
     }
 
@@ -176,11 +187,19 @@ mod tests {
             );
             let pod: PodView<'_> = serde_json::from_str(&json).unwrap();
             let container = &pod.containers()[0];
-            let shown = Shown { pod: &pod, namespace: "n", written: &|_| None, is_final: true };
-            assert_eq!(value(&container.env()[0], container, shown).as_deref(), expected, "{resource}");
-            let before = Shown { is_final: false, ..shown };
+            let shown = PodBehindVariables { pod: &pod, namespace: "n", written: &|_| None, is_final: true };
+            assert_eq!(
+                value_shown_by_pod(&container.env()[0], container, shown).as_deref(),
+                expected,
+                "{resource}"
+            );
+            let before = PodBehindVariables { is_final: false, ..shown };
             let expected = expected.filter(|_| resources.contains("requests"));
-            assert_eq!(value(&container.env()[0], container, before).as_deref(), expected, "{resource}");
+            assert_eq!(
+                value_shown_by_pod(&container.env()[0], container, before).as_deref(),
+                expected,
+                "{resource}"
+            );
         }
     }
 
@@ -199,7 +218,8 @@ mod tests {
         ] {
             let json = pod(&env);
             let pod: PodView<'_> = serde_json::from_str(&json).unwrap();
-            let places: Vec<usize> = deciding(&pod.containers()[0], "A").map(|(nth, _)| nth).collect();
+            let places: Vec<usize> =
+                entries_that_may_decide(&pod.containers()[0], "A").map(|(nth, _)| nth).collect();
             assert_eq!(places, expected, "{env}");
         }
     }

@@ -1,16 +1,19 @@
 //! Facts about a container that planning and rules ask for again and again. Each is found once, so a long list or text of a
 //! container is not read again for each variable of a profile.
 
-use super::names_surely_absent::NameMarks;
 use super::pod_fields::{Container, EnvVar};
-use crate::nccl::version_of_image::{NcclVersion, of_image};
+use super::quick_test_for_absent_variable::NameMarks;
+use crate::nccl::version_of_image::{NcclVersion, nccl_version_in_image_name};
 
 /// Fewer variables than this are searched one by one: nearly every container has fewer.
 const FEW: usize = 64;
 
 impl<'a> Container<'a> {
     /// The entries of a variable with their places, the last one first.
-    pub fn entries<'c>(&'c self, name: &str) -> impl Iterator<Item = (usize, &'c EnvVar<'a>)> {
+    pub fn entries_of_variable_last_first<'c>(
+        &'c self,
+        name: &str,
+    ) -> impl Iterator<Item = (usize, &'c EnvVar<'a>)> {
         let marks = self
             .read_once
             .variables
@@ -30,14 +33,14 @@ impl<'a> Container<'a> {
 
     /// The last entry of a variable, which is the effective one.
     #[must_use]
-    pub fn env_var(&self, name: &str) -> Option<(usize, &EnvVar<'a>)> {
-        self.entries(name).next()
+    pub fn last_entry_of_variable(&self, name: &str) -> Option<(usize, &EnvVar<'a>)> {
+        self.entries_of_variable_last_first(name).next()
     }
 
     /// The version of NCCL by the name of the image.
     #[must_use]
-    pub fn nccl_version(&self) -> Option<NcclVersion> {
-        *self.read_once.nccl.get_or_init(|| self.image.as_deref().and_then(of_image))
+    pub fn nccl_version_of_image(&self) -> Option<NcclVersion> {
+        *self.read_once.nccl.get_or_init(|| self.image.as_deref().and_then(nccl_version_in_image_name))
     }
 }
 
@@ -54,8 +57,11 @@ mod tests {
                 format!(r#"{{"env":[{{"name":"A"}},{},{{"name":"A"}},{{"name":"AB"}}]}}"#, middle.join(","));
             let container: Container<'_> = serde_json::from_str(&json).unwrap();
             let last = container.env().len() - 2;
-            assert_eq!(container.entries("A").map(|(at, _)| at).collect::<Vec<_>>(), [last, 0]);
-            assert_eq!(container.env_var("C").map(|(at, _)| at), None);
+            assert_eq!(
+                container.entries_of_variable_last_first("A").map(|(at, _)| at).collect::<Vec<_>>(),
+                [last, 0]
+            );
+            assert_eq!(container.last_entry_of_variable("C").map(|(at, _)| at), None);
         }
     }
 }

@@ -3,10 +3,10 @@
 
 use super::gang_size::{
     CronJob, Job, JobSet, LeaderWorkerSet, MpiJob, RayCluster, RayOwner, TrainJob, TrainingJob,
-    TrainingRuntime, VolcanoJob, pods,
+    TrainingRuntime, VolcanoJob, gang_size_of_object,
 };
-use super::is_multi_node::Gang;
-use crate::text::count;
+use super::is_multi_node::MultiNodeEvidence;
+use crate::text::count_with_noun;
 
 /// A kind of object that creates pods.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +16,7 @@ pub struct WorkloadKind {
     /// Kind.
     pub kind: &'static str,
     /// Where it holds its pods.
-    pub holds: Holds,
+    pub holds: WherePodsAre,
     /// How many of its pods work together; `None` where the kind is as often several servers as one gang.
     together: Option<Together>,
     /// What its pods are to one another.
@@ -31,7 +31,7 @@ pub struct WorkloadKind {
 
 /// Where an object holds its pods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
+pub enum WherePodsAre {
     /// In pod templates, which are found by their shape.
     Templates,
     /// In `spec.trainer`, which is laid over a template of its runtime.
@@ -64,7 +64,7 @@ impl WorkloadKind {
     const DEFAULT: Self = Self {
         group: "",
         kind: "",
-        holds: Holds::Templates,
+        holds: WherePodsAre::Templates,
         together: None,
         ranks: Ranks::Unknown,
         names_hosts: false,
@@ -83,7 +83,7 @@ impl WorkloadKind {
     /// A job of the training operator with replica types (kubeflow/training-operator pkg/apis/kubeflow.org/v1).
     const fn training(kind: &'static str, words: &'static str) -> Self {
         Self { ranks: Ranks::OneWorld, ..Self::of("kubeflow.org", kind) }
-            .with(words, |json| pods::<TrainingJob<'_>>(json))
+            .with(words, |json| gang_size_of_object::<TrainingJob<'_>>(json))
     }
 
     /// Whether this is the kind of an object.
@@ -94,16 +94,16 @@ impl WorkloadKind {
 }
 
 /// The JobSet, which the controller of a TrainJob creates (kubernetes-sigs/jobset api/jobset/v1alpha2).
-pub const JOB_SET: WorkloadKind =
-    WorkloadKind::of("jobset.x-k8s.io", "JobSet").with("JobSet with", |json| pods::<JobSet<'_>>(json));
+pub const JOB_SET: WorkloadKind = WorkloadKind::of("jobset.x-k8s.io", "JobSet")
+    .with("JobSet with", |json| gang_size_of_object::<JobSet<'_>>(json));
 
 /// Every kind that is known.
 pub const KINDS: &[WorkloadKind] = &[
     // k8s.io/api batch/v1 and apps/v1.
     WorkloadKind { names_hosts: true, ..WorkloadKind::of("batch", "Job") }
-        .with("indexed Job with", |json| pods::<Job<'_>>(json)),
+        .with("indexed Job with", |json| gang_size_of_object::<Job<'_>>(json)),
     WorkloadKind { names_hosts: true, ..WorkloadKind::of("batch", "CronJob") }
-        .with("indexed CronJob with", |json| pods::<CronJob<'_>>(json)),
+        .with("indexed CronJob with", |json| gang_size_of_object::<CronJob<'_>>(json)),
     WorkloadKind::of("apps", "Deployment"),
     WorkloadKind::of("apps", "StatefulSet"),
     WorkloadKind { one_per_node: true, ..WorkloadKind::of("apps", "DaemonSet") },
@@ -114,7 +114,7 @@ pub const KINDS: &[WorkloadKind] = &[
         ranks: Ranks::OneWorld,
         ..WorkloadKind::of("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
     }
-    .with("LeaderWorkerSet with groups of", |json| pods::<LeaderWorkerSet>(json)),
+    .with("LeaderWorkerSet with groups of", |json| gang_size_of_object::<LeaderWorkerSet>(json)),
     WorkloadKind::training("PyTorchJob", "PyTorchJob with"),
     WorkloadKind::training("TFJob", "TFJob with"),
     WorkloadKind::training("XGBoostJob", "XGBoostJob with"),
@@ -123,46 +123,51 @@ pub const KINDS: &[WorkloadKind] = &[
     WorkloadKind::training("MXJob", "MXJob with"),
     // kubeflow/mpi-operator pkg/apis/kubeflow/v2beta1.
     WorkloadKind { ranks: Ranks::OverSsh, ..WorkloadKind::of("kubeflow.org", "MPIJob") }
-        .with("MPIJob with", |json| pods::<MpiJob<'_>>(json)),
+        .with("MPIJob with", |json| gang_size_of_object::<MpiJob<'_>>(json)),
     // kubeflow/trainer pkg/apis/trainer/v1alpha1.
-    WorkloadKind { holds: Holds::Trainer, ..WorkloadKind::of("trainer.kubeflow.org", "TrainJob") }
-        .with("TrainJob with", |json| pods::<TrainJob>(json)),
+    WorkloadKind { holds: WherePodsAre::Trainer, ..WorkloadKind::of("trainer.kubeflow.org", "TrainJob") }
+        .with("TrainJob with", |json| gang_size_of_object::<TrainJob>(json)),
     WorkloadKind::of("trainer.kubeflow.org", "TrainingRuntime")
-        .with("TrainingRuntime with", |json| pods::<TrainingRuntime>(json)),
+        .with("TrainingRuntime with", |json| gang_size_of_object::<TrainingRuntime>(json)),
     // An object without a namespace is in none that opted in.
     WorkloadKind { judged: false, ..WorkloadKind::of("trainer.kubeflow.org", "ClusterTrainingRuntime") }
-        .with("ClusterTrainingRuntime with", |json| pods::<TrainingRuntime>(json)),
+        .with("ClusterTrainingRuntime with", |json| gang_size_of_object::<TrainingRuntime>(json)),
     // ray-project/kuberay ray-operator/apis/ray/v1.
-    WorkloadKind::of("ray.io", "RayCluster").with("RayCluster with", |json| pods::<RayCluster>(json)),
-    WorkloadKind::of("ray.io", "RayJob").with("RayJob with", |json| pods::<RayOwner>(json)),
-    WorkloadKind::of("ray.io", "RayService").with("RayService with", |json| pods::<RayOwner>(json)),
+    WorkloadKind::of("ray.io", "RayCluster")
+        .with("RayCluster with", |json| gang_size_of_object::<RayCluster>(json)),
+    WorkloadKind::of("ray.io", "RayJob").with("RayJob with", |json| gang_size_of_object::<RayOwner>(json)),
+    WorkloadKind::of("ray.io", "RayService")
+        .with("RayService with", |json| gang_size_of_object::<RayOwner>(json)),
     // volcano-sh/apis pkg/apis/batch/v1alpha1.
     WorkloadKind { names_hosts: true, ..WorkloadKind::of("batch.volcano.sh", "Job") }
-        .with("Volcano Job with", |json| pods::<VolcanoJob>(json)),
+        .with("Volcano Job with", |json| gang_size_of_object::<VolcanoJob>(json)),
     WorkloadKind::of("workload.codeflare.dev", "AppWrapper"),
     // kserve/kserve pkg/apis/serving/v1alpha2.
-    WorkloadKind { holds: Holds::BareSpecs, ..WorkloadKind::of("serving.kserve.io", "LLMInferenceService") },
+    WorkloadKind {
+        holds: WherePodsAre::BareSpecs,
+        ..WorkloadKind::of("serving.kserve.io", "LLMInferenceService")
+    },
 ];
 
 /// A known kind.
 #[must_use]
-pub fn find(group: &str, kind: &str) -> Option<&'static WorkloadKind> {
+pub fn find_workload_kind(group: &str, kind: &str) -> Option<&'static WorkloadKind> {
     KINDS.iter().find(|known| known.is(group, kind))
 }
 
 /// The known kinds of one name, whatever their group.
-pub fn named(kind: &str) -> impl Iterator<Item = &'static WorkloadKind> {
+pub fn workload_kinds_named(kind: &str) -> impl Iterator<Item = &'static WorkloadKind> {
     KINDS.iter().filter(move |known| known.kind == kind)
 }
 
-/// What the object around a pod template shows. Ask [`super::is_multi_node::multi_node`] of the template first. `None`:
+/// What the object around a pod template shows. Ask [`super::is_multi_node::multi_node_evidence_of_pod`] of the template first. `None`:
 /// another kind, or a number that cannot be read.
 #[must_use]
-pub fn multi_node_workload(group: &str, kind: &str, json: &str) -> Option<Gang> {
-    let Together { pods, words } = find(group, kind)?.together?;
+pub fn multi_node_evidence_of_workload(group: &str, kind: &str, json: &str) -> Option<MultiNodeEvidence> {
+    let Together { pods, words } = find_workload_kind(group, kind)?.together?;
     let pods = pods(json)?;
-    let number = count(usize::try_from(pods).unwrap_or(usize::MAX), "pod");
-    Some(Gang { several: pods > 1, words: format!("{words} {number}") })
+    let number = count_with_noun(usize::try_from(pods).unwrap_or(usize::MAX), "pod");
+    Some(MultiNodeEvidence { several: pods > 1, words: format!("{words} {number}") })
 }
 
 #[cfg(test)]

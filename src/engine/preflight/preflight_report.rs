@@ -4,7 +4,7 @@ use super::check_outcome::{Verdict, WhoCanFix};
 use super::checks::CHECKS;
 use super::expectation_document::Policy;
 use super::readings::Readings;
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -62,7 +62,7 @@ impl Report {
                 title: check.title().to_owned(),
                 verdict: outcome.verdict,
                 fault: outcome.fault,
-                message: printable(&outcome.message, MAX_MESSAGE_CHARACTERS),
+                message: escaped_and_cut(&outcome.message, MAX_MESSAGE_CHARACTERS),
                 fix: Some(outcome.fix).filter(|fix| !fix.is_empty()),
             }
         });
@@ -71,7 +71,7 @@ impl Report {
             schema: SCHEMA,
             verdict: Verdict::Unknown,
             fault: None,
-            profile: profile.map(|name| printable(&name, 300)),
+            profile: profile.map(|name| escaped_and_cut(&name, 300)),
             checks: entries.collect(),
         };
         report.set_verdict_and_fault();
@@ -84,6 +84,10 @@ impl Report {
         written: Result<String, String>,
         policy: Option<Policy>,
     ) {
+        // A check that the profile skips has no result.
+        if policy == Some(Policy::Skip) {
+            return;
+        }
         let Some(entry) = self.checks.iter_mut().find(|check| check.id == "PF002") else { return };
         let fix = "Check that the volume is large enough, that no mount of the volume is read-only, and that no \
                    earlier container mounts a subPath of the volume.";
@@ -92,13 +96,13 @@ impl Report {
             Err(why) if policy == Some(Policy::Warn) => (
                 Verdict::Warn,
                 Some(WhoCanFix::Own),
-                printable(&why, MAX_MESSAGE_CHARACTERS),
+                escaped_and_cut(&why, MAX_MESSAGE_CHARACTERS),
                 Some(fix.to_owned()),
             ),
             Err(why) => (
                 Verdict::Fail,
                 Some(WhoCanFix::Own),
-                printable(&why, MAX_MESSAGE_CHARACTERS),
+                escaped_and_cut(&why, MAX_MESSAGE_CHARACTERS),
                 Some(fix.to_owned()),
             ),
         };

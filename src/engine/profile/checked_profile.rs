@@ -80,7 +80,7 @@ impl Profile {
     ///
     /// # Errors
     /// [`ProfileError`] names the first value that cannot work, and where it stands.
-    pub fn resolve(profile: &FabricProfile, bases: &[FabricProfile]) -> Result<Self, ProfileError> {
+    pub fn checked_with_base(profile: &FabricProfile, bases: &[FabricProfile]) -> Result<Self, ProfileError> {
         let fail = |pointer: &str, message: String| ProfileError {
             profile: profile.metadata.name.clone(),
             pointer: pointer.to_owned(),
@@ -90,21 +90,21 @@ impl Profile {
         checks::list_lengths::check(&profile.spec, &fail)?;
         // The profile's own variables first: folded in, one that is there twice would be lost, and a pointer would
         // count the base's.
-        checks::env::checked_variables(&profile.spec, &fail)?;
-        checks::memlock::check(&profile.spec, &fail)?;
-        let spec = inherit::folded(&profile.spec, bases, &fail)?;
+        checks::env::checked_and_implied_variables(&profile.spec, &fail)?;
+        checks::memlock::refuse_memlock_with_ipc_lock(&profile.spec, &fail)?;
+        let spec = inherit::spec_with_base(&profile.spec, bases, &fail)?;
         let transport =
             spec.transport.ok_or_else(|| fail("/spec/transport", "set transport or base".into()))?;
         let attachment =
             spec.attachment.ok_or_else(|| fail("/spec/attachment", "set attachment or base".into()))?;
         let accelerators_per_node = checks::accelerators_per_node::checked_or_default(&spec, &fail)?;
-        let shm_per_accelerator = checks::shared_memory::check(&spec, &fail)?;
-        let rails = checks::rails::check(&spec, &fail)?;
+        let shm_per_accelerator = checks::shared_memory::checked_size_or_default(&spec, &fail)?;
+        let rails = checks::rails::checked_rails_with_counts_expanded(&spec, &fail)?;
         checks::gke_networks::check(&spec, &fail)?;
         checks::preflight_and_monitor::check(&spec, &fail)?;
-        checks::rails::check_attachment(attachment, &rails, &fail)?;
+        checks::rails::refuse_rails_on_host_network(attachment, &rails, &fail)?;
         checks::bootstrap::check(&spec, &rails, &fail)?;
-        let subsets = checks::subsets::check(&spec, &rails, &fail)?;
+        let subsets = checks::subsets::checked_subsets(&spec, &rails, &fail)?;
         let node_affinity = spec.placement.as_ref().map(|p| p.node_affinity).unwrap_or_default();
         checks::node_selector::check(spec.node_selector.as_ref(), node_affinity, &fail)?;
         Ok(Self {
@@ -118,17 +118,17 @@ impl Profile {
             rails,
             subsets,
             gke_networks: spec.gke_networks.clone(),
-            resources: checks::resources::check(&spec, &fail)?,
-            memlock: checks::memlock::of(&spec, transport),
-            env: checks::env::checked_variables(&spec, &fail)?,
-            nccl_version: checks::nccl_version::check(
+            resources: checks::resources::checked_resources(&spec, &fail)?,
+            memlock: checks::memlock::memlock_or_default_by_transport(&spec, transport),
+            env: checks::env::checked_and_implied_variables(&spec, &fail)?,
+            nccl_version: checks::nccl_version::checked_version(
                 spec.nccl_version.as_ref(),
                 "/spec/ncclVersion",
                 &fail,
             )?,
             nccl_conf: spec.nccl_conf.unwrap_or_default(),
-            files: checks::files::check(&spec, &fail)?,
-            fingerprint: settings_fingerprint::of(&spec),
+            files: checks::files::checked_files(&spec, &fail)?,
+            fingerprint: settings_fingerprint::fingerprint_of_what_ranks_see(&spec),
             shm_per_accelerator,
             on_missing: spec.on_missing.unwrap_or_default(),
             ignorable: spec.ignorable.unwrap_or_default(),
@@ -145,7 +145,7 @@ impl Profile {
     /// The rails a pod with so many whole accelerators gets. Fewer than all only where they are
     /// interchangeable: one network repeated over one resource, so that any subset is the same fabric.
     #[must_use]
-    pub fn rails_for(&self, accelerators: u32) -> &[Rail] {
+    pub fn rails_for_accelerators(&self, accelerators: u32) -> &[Rail] {
         let all = self.rails.len();
         let interchangeable = all > 1
             && self.rails.first().is_some_and(|first| {
@@ -167,19 +167,19 @@ impl Profile {
 
     /// The first rail of the profile on a network, for a pod in `pod_namespace`.
     #[must_use]
-    pub fn rail_on(&self, namespace: &str, name: &str, pod_namespace: &str) -> Option<&Rail> {
-        self.rails.iter().find(|r| r.network.is(namespace, name, pod_namespace))
+    pub fn first_rail_on_network(&self, namespace: &str, name: &str, pod_namespace: &str) -> Option<&Rail> {
+        self.rails.iter().find(|r| r.network.is_network(namespace, name, pod_namespace))
     }
 
     /// The resource behind a network of the profile, for a pod in `pod_namespace`.
     #[must_use]
-    pub fn resource_of(&self, namespace: &str, name: &str, pod_namespace: &str) -> Option<&str> {
-        self.rail_on(namespace, name, pod_namespace)?.resource.as_deref()
+    pub fn resource_of_network(&self, namespace: &str, name: &str, pod_namespace: &str) -> Option<&str> {
+        self.first_rail_on_network(namespace, name, pod_namespace)?.resource.as_deref()
     }
 
     /// Whether a resource belongs to the profile.
     #[must_use]
-    pub fn serves_resource(&self, resource: &str) -> bool {
+    pub fn has_resource(&self, resource: &str) -> bool {
         self.rails.iter().any(|r| r.resource.as_deref() == Some(resource))
             || self.resources.iter().any(|r| r.name == resource)
     }
@@ -187,7 +187,7 @@ impl Profile {
 
 /// Units of a resource that is not a rail's own, for a container with so many accelerators and rails.
 #[must_use]
-pub fn fixed_units(resource: &Resource, accelerators: u32, rails: u32) -> i64 {
+pub fn units_of_other_resource(resource: &Resource, accelerators: u32, rails: u32) -> i64 {
     let times = match resource.per {
         Per::Container => 1,
         Per::Rail => rails,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Interface names; fewer characters than Linux takes, see `checks::rails`.
-pub(super) const INTERFACE: &str = "^[a-z0-9._-]{1,15}$";
+pub(super) const INTERFACE_PATTERN: &str = "^[a-z0-9._-]{1,15}$";
 /// Annotation that lists the interfaces of a pod.
 const INTERFACES_ANNOTATION: &str = "networking.gke.io/interfaces";
 /// Annotation that names the one with the default route.
@@ -16,7 +16,7 @@ const DEFAULT_ANNOTATION: &str = "networking.gke.io/default-interface";
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GkeNetworks {
     /// Name of the interface with the default route; must be one of `interfaces`.
-    #[schemars(length(max = 15), regex(pattern = INTERFACE))]
+    #[schemars(length(max = 15), regex(pattern = INTERFACE_PATTERN))]
     pub default_interface: String,
     /// All interfaces of the pod, including the interface of the cluster network, as in GKE's annotation.
     #[schemars(length(min = 1, max = 32))]
@@ -28,7 +28,7 @@ pub struct GkeNetworks {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GkeInterface {
     /// Name of the interface in the pod, such as `eth2`.
-    #[schemars(length(max = 15), regex(pattern = INTERFACE))]
+    #[schemars(length(max = 15), regex(pattern = INTERFACE_PATTERN))]
     pub interface_name: String,
     /// Name of the GKE Network object, such as `rdma-0`; `default` is the cluster network.
     #[schemars(length(max = 253), regex(pattern = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"))]

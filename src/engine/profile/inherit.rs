@@ -3,26 +3,30 @@
 use super::checks::{env::BOOTSTRAP_VARIABLE, memlock};
 use super::profile_error::{Fail, ProfileError};
 use super::schema::{FabricProfile, Spec};
-use crate::text::{nearest, printable};
+use crate::text::{escaped_and_cut, nearest_if_probably_meant};
 
 /// Characters of the name of a base that a message shows: a name of an object has at most so many.
 const MAX_NAME: usize = 253;
 
 /// The settings of a profile with those of its base.
-pub(super) fn folded(own: &Spec, bases: &[FabricProfile], fail: &Fail<'_>) -> Result<Spec, ProfileError> {
+pub(super) fn spec_with_base(
+    own: &Spec,
+    bases: &[FabricProfile],
+    fail: &Fail<'_>,
+) -> Result<Spec, ProfileError> {
     let Some(name) = &own.base else { return Ok(own.clone()) };
     let Some(base) = bases.iter().find(|b| b.metadata.name == *name) else {
-        let hint = nearest(name, bases.iter().map(|b| b.metadata.name.as_str()));
+        let hint = nearest_if_probably_meant(name, bases.iter().map(|b| b.metadata.name.as_str()));
         let hint = hint.map(|h| format!("; did you mean {h:?}?")).unwrap_or_default();
-        let name = printable(name, MAX_NAME);
+        let name = escaped_and_cut(name, MAX_NAME);
         return Err(fail("/spec/base", format!("compiled-in profile {name:?} does not exist{hint}")));
     };
-    Ok(inherit(own, &base.spec))
+    Ok(inherit_absent_fields(own, &base.spec))
 }
 
 /// Fields that are absent come from the base; variables merge by name, so that setting one does not lose the
 /// others.
-fn inherit(own: &Spec, base: &Spec) -> Spec {
+fn inherit_absent_fields(own: &Spec, base: &Spec) -> Spec {
     let mut env: Vec<_> = base.env.clone().unwrap_or_default();
     if let Some(bootstrap) = &own.bootstrap {
         for entry in env.iter_mut().filter(|e| e.name == BOOTSTRAP_VARIABLE) {
@@ -38,7 +42,7 @@ fn inherit(own: &Spec, base: &Spec) -> Spec {
     }
     // A profile with rails of its own does not inherit the resources that went with the base's rails.
     let base_resources = if own.rails.is_some() { None } else { base.resources.clone() };
-    let (ipc_lock, memlock) = memlock::inherit(own, base);
+    let (ipc_lock, memlock) = memlock::nearest_ipc_lock_and_memlock(own, base);
     Spec {
         base: own.base.clone(),
         description: own.description.clone().or_else(|| base.description.clone()),

@@ -15,13 +15,14 @@ pub struct LabelSelector {
     /// Expressions that must be true. All expressions together have at most 1,024 values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
-    pub match_expressions: Vec<Requirement>,
+    pub match_expressions: Vec<SelectorExpression>,
 }
 
 /// One expression of a label selector.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Requirement {
+#[schemars(rename = "Requirement")]
+pub struct SelectorExpression {
     /// Label key.
     #[schemars(length(min = 1, max = 317))]
     pub key: String,
@@ -49,8 +50,8 @@ pub enum Operator {
 impl LabelSelector {
     /// Every entry as one requirement, labels first, in the order of their keys.
     #[must_use]
-    pub fn requirements(&self) -> Vec<Requirement> {
-        let labels = self.match_labels.iter().map(|(key, value)| Requirement {
+    pub fn labels_and_expressions(&self) -> Vec<SelectorExpression> {
+        let labels = self.match_labels.iter().map(|(key, value)| SelectorExpression {
             key: key.clone(),
             operator: Operator::In,
             values: vec![value.clone()],

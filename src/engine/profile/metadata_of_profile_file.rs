@@ -34,6 +34,8 @@ struct ObjectMeta {
 }
 
 /// Reads `metadata`; a key that no object has is an error.
-pub(super) fn strict<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Metadata, D::Error> {
+pub(super) fn read_metadata_strictly<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Metadata, D::Error> {
     ObjectMeta::deserialize(deserializer).map(|meta| Metadata { name: meta.name })
 }

@@ -5,7 +5,7 @@ pub mod built_in_bases;
 mod checked_parts;
 mod checked_profile;
 mod checks;
-mod crd;
+mod crd_with_cel_rules;
 mod decode_profile;
 mod gke_networks;
 mod ignorable_setting;
@@ -32,9 +32,9 @@ mod schema_tests;
 mod subsets_tests;
 
 pub use checked_parts::{EnvEntry, Rail, Subset};
-pub use checked_profile::{Profile, fixed_units};
-pub(crate) use checks::files::MAX_FILE;
-pub use crd::definition;
+pub use checked_profile::{Profile, units_of_other_resource};
+pub(crate) use checks::files::MAX_FILE_BYTES;
+pub use crd_with_cel_rules::custom_resource_definition;
 pub use gke_networks::{GkeInterface, GkeNetworks};
 pub use ignorable_setting::Ignorable;
 pub use injected_mark::{INJECTED_ANNOTATION, injected_mark_of};
@@ -44,7 +44,9 @@ pub use monitor_settings::{Monitor, MonitorResources, Scrape};
 pub use placement_setting::{NodeAffinity, Placement};
 pub use preflight_settings::{CheckVerdict, Preflight, PreflightInstall, PreflightVerdict};
 pub use profile_error::ProfileError;
-pub use profile_with_all_defaults_written_out::{Origin, WrittenOut, written_out};
+pub use profile_with_all_defaults_written_out::{
+    ProfileWithAllDefaults, ValueOrigin, write_out_all_defaults,
+};
 pub use schema::FabricProfile;
 pub use status_schema::{FabricProfileStatus, Problem};
 pub use unknown_claims_setting::UnknownClaims;

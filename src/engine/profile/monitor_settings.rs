@@ -1,6 +1,6 @@
 //! The metrics of the fabric from the pod, while the training runs.
 
-use super::preflight_settings::IMAGE;
+use super::preflight_settings::IMAGE_PATTERN;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ const DEFAULT_PORT: u16 = 9406;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Monitor {
     /// Image of fabric-admission, with its digest, such as `registry.example.com/fabric-admission@sha256:…`.
-    #[schemars(length(max = 1024), regex(pattern = IMAGE))]
+    #[schemars(length(max = 1024), regex(pattern = IMAGE_PATTERN))]
     pub image: String,
     /// Port of the metrics (1024 to 65535). Default: 9406.
     #[serde(default = "default_port")]

@@ -8,7 +8,7 @@ fn error(fields: &str) -> Option<String> {
         "spec":{{"transport":"roce","attachment":"sriov",{fields}}}}}"#
     );
     let profile: FabricProfile = serde_json::from_str(&json).unwrap();
-    Profile::resolve(&profile, &[]).err().map(|e| format!("{} {}", e.pointer, e.message))
+    Profile::checked_with_base(&profile, &[]).err().map(|e| format!("{} {}", e.pointer, e.message))
 }
 
 #[test]

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Images with a digest. A tag could name another program tomorrow, in the pods of every tenant.
-pub(super) const IMAGE: &str = "^[a-zA-Z0-9][a-zA-Z0-9._:/-]*@sha256:[0-9a-f]{64}$";
+pub(super) const IMAGE_PATTERN: &str = "^[a-zA-Z0-9][a-zA-Z0-9._:/-]*@sha256:[0-9a-f]{64}$";
 
 /// A name, an IPv4 address or an IPv6 address in brackets, and a port.
-pub(super) const PEER: &str =
+pub(super) const PEER_PATTERN: &str =
     r"^([a-zA-Z0-9]([a-zA-Z0-9._-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:.]+\]):[1-9][0-9]{0,4}$";
 
 /// Init container `fabric-preflight`, which runs in the image of the training container and checks the fabric that the
@@ -17,7 +17,7 @@ pub(super) const PEER: &str =
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Preflight {
     /// Image of fabric-admission, with its digest, such as `registry.example.com/fabric-admission@sha256:…`.
-    #[schemars(length(max = 1024), regex(pattern = IMAGE))]
+    #[schemars(length(max = 1024), regex(pattern = IMAGE_PATTERN))]
     pub image: String,
     /// Effect of a failed check: `warn` (default; the training starts) or `fail` (the init container fails, and the
     /// training does not start).
@@ -37,7 +37,7 @@ pub struct Preflight {
     /// Addresses that preflight connects to, as `HOST:PORT`, such as the rendezvous service of the cluster. An IPv6
     /// address needs brackets. A failed connection is only a warning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 16), inner(length(max = 261), regex(pattern = PEER)))]
+    #[schemars(length(max = 16), inner(length(max = 261), regex(pattern = PEER_PATTERN)))]
     pub peers: Vec<String>,
     /// How preflight gets into the container with the training image. With `copy` (default), the init container
     /// `fabric-install` copies the program to a volume. With `imageVolume`, the image of fabric-admission is mounted as

@@ -1,6 +1,6 @@
 //! A profile with everything that it inherits and every default, and the origin of each value.
 
-use super::checks::shared_memory::DEFAULT_SHM;
+use super::checks::shared_memory::DEFAULT_SHM_PER_ACCELERATOR;
 use super::schema::{EnvPolicy, EnvVar, FabricProfile, Rail, SharedMemory, Spec, When};
 use super::{Placement, Profile, ProfileError, inherit};
 use crate::pod::Bytes;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Where a value of a profile comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum ValueOrigin {
     /// The profile itself has it, at this JSON pointer.
     Own(String),
     /// The base of this name has it.
@@ -23,29 +23,29 @@ pub enum Origin {
 
 /// A profile without a base that means the same.
 #[derive(Debug, Clone)]
-pub struct WrittenOut {
+pub struct ProfileWithAllDefaults {
     /// The FabricProfile.
     pub json: Value,
     /// The origin of each value below `/spec`, by its JSON pointer.
-    pub origins: BTreeMap<String, Origin>,
+    pub origins: BTreeMap<String, ValueOrigin>,
 }
 
 /// Writes a profile out; `raw` is its JSON as given, in which a value is present only if the author wrote it.
 ///
 /// # Errors
 /// [`ProfileError`] if the profile cannot be used.
-pub fn written_out(
+pub fn write_out_all_defaults(
     profile: &FabricProfile,
     raw: &Value,
     bases: &[FabricProfile],
-) -> Result<WrittenOut, ProfileError> {
-    let resolved = Profile::resolve(profile, bases)?;
+) -> Result<ProfileWithAllDefaults, ProfileError> {
+    let resolved = Profile::checked_with_base(profile, bases)?;
     let fail = |pointer: &str, message: String| ProfileError {
         profile: profile.metadata.name.clone(),
         pointer: pointer.to_owned(),
         message,
     };
-    let spec = complete(inherit::folded(&profile.spec, bases, &fail)?, &resolved);
+    let spec = with_all_defaults(inherit::spec_with_base(&profile.spec, bases, &fail)?, &resolved);
     let base = profile.spec.base.as_ref().and_then(|name| bases.iter().find(|b| b.metadata.name == *name));
     let origins = Origins {
         own: raw,
@@ -61,11 +61,11 @@ pub fn written_out(
             found.insert(pointer.to_owned(), origin);
         });
     }
-    Ok(WrittenOut { json, origins: found })
+    Ok(ProfileWithAllDefaults { json, origins: found })
 }
 
 /// Every field that has a default, with its value.
-fn complete(spec: Spec, resolved: &Profile) -> Spec {
+fn with_all_defaults(spec: Spec, resolved: &Profile) -> Spec {
     let when = spec.when.clone().unwrap_or_default();
     let env = resolved.env.iter().map(|entry| {
         let given = spec.env.iter().flatten().find(|given| *given.name == *entry.name).cloned();
@@ -94,7 +94,7 @@ fn complete(spec: Spec, resolved: &Profile) -> Spec {
         }),
         inject: Some(resolved.inject),
         accelerators_per_node: Some(resolved.accelerators_per_node),
-        rails: if spec.gke_networks.is_some() { None } else { Some(rails(&spec)) },
+        rails: if spec.gke_networks.is_some() { None } else { Some(rails_with_counts_and_interfaces(&spec)) },
         subsets: if spec.gke_networks.is_some() {
             None
         } else {
@@ -106,9 +106,9 @@ fn complete(spec: Spec, resolved: &Profile) -> Spec {
         env: Some(env.collect()),
         nccl_conf: Some(resolved.nccl_conf),
         files: Some(resolved.files.clone()),
-        shared_memory: Some(
-            shared_memory.unwrap_or_else(|| SharedMemory { per_accelerator: Bytes(DEFAULT_SHM).to_string() }),
-        ),
+        shared_memory: Some(shared_memory.unwrap_or_else(|| SharedMemory {
+            per_accelerator: Bytes(DEFAULT_SHM_PER_ACCELERATOR).to_string(),
+        })),
         on_missing: Some(resolved.on_missing),
         ignorable: Some(resolved.ignorable),
         pin_transport: Some(spec.pin_transport.unwrap_or_default()),
@@ -119,7 +119,7 @@ fn complete(spec: Spec, resolved: &Profile) -> Spec {
 }
 
 /// The rails with the number and the name of their interfaces.
-fn rails(spec: &Spec) -> Vec<Rail> {
+fn rails_with_counts_and_interfaces(spec: &Spec) -> Vec<Rail> {
     let mut position = 0;
     let named = |rail: &Rail| {
         let count = rail.count.unwrap_or(1);
@@ -156,11 +156,11 @@ struct Origins<'a> {
 }
 
 impl Origins<'_> {
-    fn of(&self, json: &Value, pointer: &str, value: &Value) -> Origin {
+    fn of(&self, json: &Value, pointer: &str, value: &Value) -> ValueOrigin {
         let rest = pointer.strip_prefix("/spec/").unwrap_or_default();
         let (field, inner) = rest.split_once('/').unwrap_or((rest, ""));
         match field {
-            "env" if inner.is_empty() => Origin::Default,
+            "env" if inner.is_empty() => ValueOrigin::Default,
             "env" => self.variable(json, inner, value),
             // `ipcLock: true` means the same as `memlock: ipcLock`.
             "memlock" | "ipcLock" => self.memlock(),
@@ -169,32 +169,32 @@ impl Origins<'_> {
         }
     }
 
-    fn own(&self, pointer: String) -> Origin {
-        if self.own.pointer(&pointer).is_some() { Origin::Own(pointer) } else { Origin::Default }
+    fn own(&self, pointer: String) -> ValueOrigin {
+        if self.own.pointer(&pointer).is_some() { ValueOrigin::Own(pointer) } else { ValueOrigin::Default }
     }
 
     /// A list that is not inherited has another value in the base.
-    fn base(&self, pointer: &str, value: &Value) -> Origin {
+    fn base(&self, pointer: &str, value: &Value) -> ValueOrigin {
         if self.base.pointer(pointer) == Some(value) {
-            Origin::Base(self.base_name.clone())
+            ValueOrigin::Base(self.base_name.clone())
         } else {
-            Origin::Default
+            ValueOrigin::Default
         }
     }
 
-    fn memlock(&self) -> Origin {
+    fn memlock(&self) -> ValueOrigin {
         let fields = ["memlock", "ipcLock"];
         if let Some(field) = fields.iter().find(|field| has(self.own, field)) {
-            return Origin::Own(format!("/spec/{field}"));
+            return ValueOrigin::Own(format!("/spec/{field}"));
         }
         match fields.iter().any(|field| has(&self.base, field)) {
-            true => Origin::Base(self.base_name.clone()),
-            false => Origin::Field("transport"),
+            true => ValueOrigin::Base(self.base_name.clone()),
+            false => ValueOrigin::Field("transport"),
         }
     }
 
     /// A value of a variable; variables are known by their names.
-    fn variable(&self, json: &Value, inner: &str, value: &Value) -> Origin {
+    fn variable(&self, json: &Value, inner: &str, value: &Value) -> ValueOrigin {
         let (index, field) = inner.split_once('/').unwrap_or((inner, ""));
         let name =
             json.pointer(&format!("/spec/env/{index}/name")).and_then(Value::as_str).unwrap_or_default();
@@ -203,12 +203,12 @@ impl Origins<'_> {
         }
         match position(&self.base, name).map(|at| format!("/spec/env/{at}/{field}")) {
             Some(pointer) if self.base.pointer(&pointer) == Some(value) => {
-                Origin::Base(self.base_name.clone())
+                ValueOrigin::Base(self.base_name.clone())
             }
             // Of a variable of the base, only `bootstrap` replaces the value and the reason.
-            Some(_) => Origin::Field("bootstrap"),
-            None if name == "NCCL_NET" => Origin::Field("pinTransport"),
-            None => Origin::Field("bootstrap"),
+            Some(_) => ValueOrigin::Field("bootstrap"),
+            None if name == "NCCL_NET" => ValueOrigin::Field("pinTransport"),
+            None => ValueOrigin::Field("bootstrap"),
         }
     }
 }

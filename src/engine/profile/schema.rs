@@ -4,9 +4,9 @@
 //! fields are refused: a misspelt key that is dropped silently costs a training run. The comments of the fields are
 //! what `kubectl explain` prints, so they speak to an operator.
 
-use super::gke_networks::{GkeNetworks, INTERFACE};
+use super::gke_networks::{GkeNetworks, INTERFACE_PATTERN};
 use super::ignorable_setting::Ignorable;
-pub use super::label_selector::{LabelSelector, Operator, Requirement};
+pub use super::label_selector::{LabelSelector, Operator, SelectorExpression};
 use super::memlock_setting::Memlock;
 use super::metadata_of_profile_file::Metadata;
 use super::monitor_settings::Monitor;
@@ -24,16 +24,16 @@ pub const API_VERSION: &str = "fabric-admission.dev/v1alpha1";
 pub const KIND: &str = "FabricProfile";
 
 /// `namespace/name` or `name`, without a dot in the name.
-const NETWORK: &str = "^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/)?[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
+const NETWORK_PATTERN: &str = "^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/)?[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 /// `domain/name` of an extended resource.
-const RESOURCE: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/\
+const RESOURCE_PATTERN: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/\
                         [A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
 /// Names of small files.
-const FILE: &str = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
+const FILE_NAME_PATTERN: &str = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
 /// Versions of NCCL.
-const VERSION: &str = "^2\\.[0-9]{1,3}(\\.[0-9]{1,3})?$";
+const NCCL_VERSION_PATTERN: &str = "^2\\.[0-9]{1,3}(\\.[0-9]{1,3})?$";
 /// Names of variables.
-const VARIABLE: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
+const VARIABLE_NAME_PATTERN: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
 
 /// A cluster-scoped object (or YAML file) with the rails, resources and settings that a pod needs on one
 /// fabric, and the namespaces that may use it.
@@ -45,7 +45,7 @@ pub struct FabricProfile {
     /// Always `FabricProfile`.
     pub kind: String,
     /// Name of the profile, and data that the API server adds.
-    #[serde(deserialize_with = "super::metadata_of_profile_file::strict")]
+    #[serde(deserialize_with = "super::metadata_of_profile_file::read_metadata_strictly")]
     pub metadata: Metadata,
     /// Settings of the fabric.
     pub spec: Spec,
@@ -158,7 +158,7 @@ pub struct Spec {
     /// policies `require` and `forbid` of a variable always use `ncclVersion`, even if the image's name contains
     /// another version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 16), regex(pattern = VERSION))]
+    #[schemars(length(max = 16), regex(pattern = NCCL_VERSION_PATTERN))]
     pub nccl_version: Option<String>,
     /// Source of `/etc/nccl.conf`: `inject` (default) or `image`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -193,7 +193,7 @@ pub struct Spec {
     pub placement: Option<Placement>,
     /// Interface of NCCL's bootstrap and out-of-band traffic: `eth0` or the interface of a rail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 15), regex(pattern = INTERFACE))]
+    #[schemars(length(max = 15), regex(pattern = INTERFACE_PATTERN))]
     pub bootstrap: Option<String>,
     /// Check of the fabric in each pod before the training starts. Default: no check. Needs `inject: full`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -209,12 +209,12 @@ pub struct Spec {
 pub struct Rail {
     /// NetworkAttachmentDefinition, as `namespace/name`. Without a namespace, the NetworkAttachmentDefinition is in the
     /// pod's namespace.
-    #[schemars(length(max = 317), regex(pattern = NETWORK))]
+    #[schemars(length(max = 317), regex(pattern = NETWORK_PATTERN))]
     pub network: String,
     /// Extended resource of the device; each attachment takes one unit. Leave this field out if the network needs no
     /// resource (macvlan or IPoIB over a shared HCA).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 317), regex(pattern = RESOURCE))]
+    #[schemars(length(max = 317), regex(pattern = RESOURCE_PATTERN))]
     pub resource: Option<String>,
     /// Number of attachments of the network (1 to 64). Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -224,7 +224,7 @@ pub struct Rail {
     /// are refused, because Multus assigns these names by position. If `count` is above 1, the name must end in a
     /// digit. The number at the end of the name rises by 1 with each attachment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 15), regex(pattern = INTERFACE))]
+    #[schemars(length(max = 15), regex(pattern = INTERFACE_PATTERN))]
     pub interface: Option<String>,
 }
 
@@ -236,7 +236,7 @@ pub struct Subset {
     #[schemars(length(min = 1, max = 63))]
     pub name: String,
     /// Interfaces of the rails in this subset, such as `rail0`.
-    #[schemars(length(min = 1, max = 64), inner(length(max = 15), regex(pattern = INTERFACE)))]
+    #[schemars(length(min = 1, max = 64), inner(length(max = 15), regex(pattern = INTERFACE_PATTERN)))]
     pub interfaces: Vec<String>,
 }
 
@@ -245,7 +245,7 @@ pub struct Subset {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Resource {
     /// Name of the extended resource, as `domain/name`.
-    #[schemars(length(max = 317), regex(pattern = RESOURCE))]
+    #[schemars(length(max = 317), regex(pattern = RESOURCE_PATTERN))]
     pub name: String,
     /// Number of units of the resource (1 to 1024). The field `per` selects whether a container gets these units once,
     /// once per rail, or once per accelerator.
@@ -355,7 +355,7 @@ pub enum MultiNode {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct EnvVar {
     /// Name of the variable, such as `NCCL_IB_HCA`.
-    #[schemars(length(max = 256), regex(pattern = VARIABLE))]
+    #[schemars(length(max = 256), regex(pattern = VARIABLE_NAME_PATTERN))]
     pub name: String,
     /// Value of the variable, at most 4096 printable bytes. The value must not contain `$(`, because the kubelet would
     /// expand it. With policy `forbid`, no value is allowed. With all other policies, a value is required.
@@ -371,11 +371,11 @@ pub struct EnvVar {
     /// First NCCL version that gets the variable, such as `2.21`. If the NCCL version in the image is unknown, the
     /// webhook does not set the variable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 16), regex(pattern = VERSION))]
+    #[schemars(length(max = 16), regex(pattern = NCCL_VERSION_PATTERN))]
     pub nccl_from: Option<String>,
     /// First NCCL version that no longer gets the variable, such as `2.24`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 16), regex(pattern = VERSION))]
+    #[schemars(length(max = 16), regex(pattern = NCCL_VERSION_PATTERN))]
     pub nccl_before: Option<String>,
     /// Reason for this value, in one sentence. Reviews show the reason with the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -420,7 +420,7 @@ pub enum NcclConf {
 pub struct SmallFile {
     /// Name of the file in `/etc/fabric-admission`, such as `topology.xml`. The name `nccl.conf` is refused, because
     /// the webhook writes that file from the variables of `env`.
-    #[schemars(length(max = 58), regex(pattern = FILE))]
+    #[schemars(length(max = 58), regex(pattern = FILE_NAME_PATTERN))]
     pub name: String,
     /// Content of the file, at most 64 KiB.
     #[schemars(length(min = 1, max = 65536))]
@@ -437,6 +437,6 @@ pub struct SharedMemory {
 }
 
 /// The definition of the custom resource as the derive makes it; [`super::definition`] completes it.
-pub(super) fn derived() -> impl Serialize {
+pub(super) fn derived_crd() -> impl Serialize {
     <Served as kube::CustomResourceExt>::crd()
 }

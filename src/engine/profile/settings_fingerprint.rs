@@ -5,7 +5,7 @@ use super::schema::Spec;
 /// Sixteen hexadecimal digits: FNV-1a of the folded profile's JSON without what no rank sees: its description, the
 /// reasons and sources of its variables, and what may be ignored. The algorithm is fixed by
 /// its definition, as fingerprints in stored pods must mean the same to every later version; it guards against nothing.
-pub(super) fn of(spec: &Spec) -> String {
+pub(super) fn fingerprint_of_what_ranks_see(spec: &Spec) -> String {
     let env = spec.env.clone().map(|mut env| {
         for entry in &mut env {
             (entry.reason, entry.source) = (None, None);
@@ -40,7 +40,13 @@ mod tests {
             description: Some(description.to_owned()),
             ..Spec::default()
         };
-        assert_eq!(of(&spec("eth0", "a")), of(&spec("eth0", "b")));
-        assert_ne!(of(&spec("eth0", "a")), of(&spec("rail0", "a")));
+        assert_eq!(
+            fingerprint_of_what_ranks_see(&spec("eth0", "a")),
+            fingerprint_of_what_ranks_see(&spec("eth0", "b"))
+        );
+        assert_ne!(
+            fingerprint_of_what_ranks_see(&spec("eth0", "a")),
+            fingerprint_of_what_ranks_see(&spec("rail0", "a"))
+        );
     }
 }

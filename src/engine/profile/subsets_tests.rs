@@ -8,7 +8,7 @@ fn profile(subsets: &str) -> Result<Profile, (String, String)> {
         "spec":{{"transport":"roce","attachment":"sriov","rails":[{{"network":"d/n","count":8}}],"subsets":{subsets}}}}}"#
     );
     let profile: FabricProfile = serde_json::from_str(&yaml).unwrap();
-    Profile::resolve(&profile, &[]).map_err(|e| (e.pointer, e.message))
+    Profile::checked_with_base(&profile, &[]).map_err(|e| (e.pointer, e.message))
 }
 
 #[test]

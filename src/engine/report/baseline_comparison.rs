@@ -1,9 +1,9 @@
 //! What has changed since a baseline. A finding that one of the two runs could not see is incomparable: it is neither new
 //! nor resolved.
 
-use super::baseline_file_format::{Baseline, Entry, Unseen, severity};
-use super::finding_identity_for_baselines::Fingerprint;
-use super::unread_by_audit::{Reach, group, what_depends_on_kind};
+use super::baseline_file_format::{Baseline, BaselineEntry, KindNotRead, severity_by_name};
+use super::finding_identity_for_baselines::FindingIdentity;
+use super::unread_by_audit::{Reach, do_all_results_depend_on_kind, group_of_api_version};
 use crate::rules::Severity;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// Findings that the baseline does not have.
-    pub new: Vec<Entry>,
+    pub new: Vec<BaselineEntry>,
     /// Findings of the baseline that are gone.
-    pub resolved: Vec<Entry>,
+    pub resolved: Vec<BaselineEntry>,
     /// Findings that both have (count).
     pub unchanged: usize,
     /// Findings and kinds that cannot be compared.
@@ -26,7 +26,7 @@ pub struct Comparison {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Incomparable {
     /// The finding; null where a whole kind or namespace cannot be compared.
-    pub finding: Option<Entry>,
+    pub finding: Option<BaselineEntry>,
     /// Reason.
     pub reason: String,
 }
@@ -34,18 +34,18 @@ pub struct Incomparable {
 impl Comparison {
     /// Compares a run with an earlier one.
     #[must_use]
-    pub fn new(before: &Baseline, now: &Baseline) -> Self {
-        let changes = Changes::between(before, now);
+    pub fn compare_runs(before: &Baseline, now: &Baseline) -> Self {
+        let changes = CoverageDifference::between(before, now);
         let mut result = Self::default();
         let coverage =
             changes.lost.iter().map(|reason| Incomparable { finding: None, reason: reason.clone() });
         result.incomparable.extend(coverage);
-        let counts = |baseline: &Baseline| -> BTreeMap<Fingerprint, (usize, String)> {
-            let mut all: BTreeMap<Fingerprint, (usize, String)> = BTreeMap::new();
+        let counts = |baseline: &Baseline| -> BTreeMap<FindingIdentity, (usize, String)> {
+            let mut all: BTreeMap<FindingIdentity, (usize, String)> = BTreeMap::new();
             for entry in &baseline.entries {
                 let count = all.entry(entry.fingerprint.clone()).or_insert((0, entry.severity.clone()));
                 count.0 += entry.count;
-                if severity(&entry.severity) > severity(&count.1) {
+                if severity_by_name(&entry.severity) > severity_by_name(&count.1) {
                     count.1.clone_from(&entry.severity);
                 }
             }
@@ -55,10 +55,12 @@ impl Comparison {
         for (fingerprint, (count, severity)) in new {
             // A finding that has become more severe counts as new.
             let known = old.remove(&fingerprint);
-            let known = known.filter(|(_, then)| self::severity(&severity) <= self::severity(then));
+            let known =
+                known.filter(|(_, then)| self::severity_by_name(&severity) <= self::severity_by_name(then));
             let known = known.map_or(0, |(count, _)| count);
             result.unchanged += known.min(count);
-            let entry = |count| Entry { fingerprint: fingerprint.clone(), severity: severity.clone(), count };
+            let entry =
+                |count| BaselineEntry { fingerprint: fingerprint.clone(), severity: severity.clone(), count };
             if count > known {
                 result.add_finding(entry(count - known), &changes, true);
             } else if known > count {
@@ -66,14 +68,14 @@ impl Comparison {
             }
         }
         for (fingerprint, (count, severity)) in old {
-            result.add_finding(Entry { fingerprint, severity, count }, &changes, false);
+            result.add_finding(BaselineEntry { fingerprint, severity, count }, &changes, false);
         }
         result
     }
 
     /// For a run that had unreadable inputs: what is gone may be in one of them.
     #[must_use]
-    pub fn with_unreadable_inputs(mut self) -> Self {
+    pub fn make_resolved_incomparable(mut self) -> Self {
         let reason = "this run could not read all inputs";
         let doubtful = self.resolved.drain(..);
         self.incomparable
@@ -82,20 +84,20 @@ impl Comparison {
     }
 
     /// Adds a finding of the baseline that is gone.
-    pub(super) fn add_gone_finding(&mut self, entry: Entry, changes: &Changes) {
+    pub(super) fn add_gone_finding(&mut self, entry: BaselineEntry, changes: &CoverageDifference) {
         self.add_finding(entry, changes, false);
     }
 
     /// Adds the result for other inputs.
-    pub fn extend(&mut self, other: Self) {
+    pub fn add_result_of_other_inputs(&mut self, other: Self) {
         self.new.extend(other.new);
         self.resolved.extend(other.resolved);
         self.unchanged += other.unchanged;
         self.incomparable.extend(other.incomparable);
     }
 
-    fn add_finding(&mut self, entry: Entry, changes: &Changes, is_new: bool) {
-        match changes.reason(&entry.fingerprint) {
+    fn add_finding(&mut self, entry: BaselineEntry, changes: &CoverageDifference, is_new: bool) {
+        match changes.why_incomparable(&entry.fingerprint) {
             Some(reason) => self.incomparable.push(Incomparable { finding: Some(entry), reason }),
             None if is_new => self.new.push(entry),
             None => self.resolved.push(entry),
@@ -105,23 +107,23 @@ impl Comparison {
     /// The most severe new finding.
     #[must_use]
     pub fn worst_new_severity(&self) -> Option<Severity> {
-        self.new.iter().filter_map(|entry| severity(&entry.severity)).max()
+        self.new.iter().filter_map(|entry| severity_by_name(&entry.severity)).max()
     }
 }
 
 /// What one of two runs could see and the other could not.
 #[derive(Default)]
-pub(super) struct Changes {
+pub(super) struct CoverageDifference {
     /// Kinds that this run could not read and the earlier one could, and a smaller namespace: they may hide findings.
     lost: Vec<String>,
     /// Rules of only one of the versions.
     rules: BTreeSet<String>,
     /// Namespace of the run that saw less; `None` where both saw the same.
     only: Option<Option<String>>,
-    kinds: Vec<(Unseen, String)>,
+    kinds: Vec<(KindNotRead, String)>,
 }
 
-impl Changes {
+impl CoverageDifference {
     pub(super) fn between(before: &Baseline, now: &Baseline) -> Self {
         let mut changes = Self {
             rules: before.rules.symmetric_difference(&now.rules).cloned().collect(),
@@ -141,7 +143,9 @@ impl Changes {
             }
         }
         // Another version of the tool may read a kind in another version.
-        let kind = |unseen: &Unseen| (group(&unseen.api_version).to_owned(), unseen.kind.clone());
+        let kind = |unseen: &KindNotRead| {
+            (group_of_api_version(&unseen.api_version).to_owned(), unseen.kind.clone())
+        };
         let [before, now] = [&then.gaps, &at_present.gaps]
             .map(|gaps| gaps.iter().map(|unseen| (kind(unseen), unseen)).collect::<BTreeMap<_, _>>());
         let lost =
@@ -160,7 +164,7 @@ impl Changes {
     }
 
     /// Why a finding that only one of the two has proves nothing.
-    fn reason(&self, fingerprint: &Fingerprint) -> Option<String> {
+    fn why_incomparable(&self, fingerprint: &FindingIdentity) -> Option<String> {
         if self.rules.contains(&fingerprint.rule) {
             return Some(format!("only one of the two versions has rule {}", fingerprint.rule));
         }
@@ -170,10 +174,13 @@ impl Changes {
         {
             return Some("the namespace is part of only one of the two runs".to_owned());
         }
-        let touched = |unseen: &Unseen| match what_depends_on_kind(&unseen.api_version, &unseen.kind) {
-            Reach::All => true,
-            Reach::Own => unseen.kind == object.kind && group(&unseen.api_version) == object.group(),
-        };
+        let touched =
+            |unseen: &KindNotRead| match do_all_results_depend_on_kind(&unseen.api_version, &unseen.kind) {
+                Reach::All => true,
+                Reach::Own => {
+                    unseen.kind == object.kind && group_of_api_version(&unseen.api_version) == object.group()
+                }
+            };
         self.kinds.iter().find(|(unseen, _)| touched(unseen)).map(|(_, reason)| reason.clone())
     }
 }
@@ -184,7 +191,7 @@ mod tests {
     use super::super::finding_identity_for_baselines::ObjectName;
     use super::*;
 
-    fn entry(rule: &str, namespace: &str, kind: &str, count: usize) -> Entry {
+    fn entry(rule: &str, namespace: &str, kind: &str, count: usize) -> BaselineEntry {
         let object = ObjectName {
             namespace: Some(namespace.to_owned()),
             api_version: "batch/v1".to_owned(),
@@ -192,16 +199,16 @@ mod tests {
             name: Some("a".to_owned()),
             generate_name: None,
         };
-        let fingerprint = Fingerprint { rule: rule.to_owned(), object, path: "/spec".to_owned() };
-        Entry { fingerprint, severity: "warning".to_owned(), count }
+        let fingerprint = FindingIdentity { rule: rule.to_owned(), object, path: "/spec".to_owned() };
+        BaselineEntry { fingerprint, severity: "warning".to_owned(), count }
     }
 
-    fn of(entries: Vec<Entry>) -> Baseline {
+    fn of(entries: Vec<BaselineEntry>) -> Baseline {
         Baseline::new("0.1.0", Coverage::default(), entries)
     }
 
     fn without(mut baseline: Baseline, api_version: &str, kind: &str) -> Baseline {
-        let unseen = Unseen { api_version: api_version.to_owned(), kind: kind.to_owned() };
+        let unseen = KindNotRead { api_version: api_version.to_owned(), kind: kind.to_owned() };
         baseline.coverage.gaps.insert(unseen);
         baseline
     }
@@ -210,8 +217,8 @@ mod tests {
     fn new_resolved_and_unchanged() {
         let before = of(vec![entry("FAB501", "n", "Job", 2), entry("FAB412", "n", "Job", 1)]);
         let now = of(vec![entry("FAB501", "n", "Job", 3), entry("FAB416", "n", "Job", 1)]);
-        let found = Comparison::new(&before, &now);
-        let rules = |entries: &[Entry]| -> Vec<(String, usize)> {
+        let found = Comparison::compare_runs(&before, &now);
+        let rules = |entries: &[BaselineEntry]| -> Vec<(String, usize)> {
             entries.iter().map(|e| (e.fingerprint.rule.clone(), e.count)).collect()
         };
         assert_eq!(rules(&found.new), [("FAB416".to_owned(), 1), ("FAB501".to_owned(), 1)]);
@@ -224,12 +231,13 @@ mod tests {
     fn a_finding_that_is_more_severe_now_is_new() {
         let mut worse = entry("FAB501", "n", "Job", 1);
         worse.severity = "error".to_owned();
-        let found = Comparison::new(&of(vec![entry("FAB501", "n", "Job", 1)]), &of(vec![worse.clone()]));
+        let found =
+            Comparison::compare_runs(&of(vec![entry("FAB501", "n", "Job", 1)]), &of(vec![worse.clone()]));
         assert_eq!(
             (found.new.len(), found.resolved.len(), found.worst_new_severity()),
             (1, 0, Some(Severity::Error))
         );
-        let found = Comparison::new(&of(vec![worse]), &of(vec![entry("FAB501", "n", "Job", 1)]));
+        let found = Comparison::compare_runs(&of(vec![worse]), &of(vec![entry("FAB501", "n", "Job", 1)]));
         assert_eq!((found.new.len(), found.unchanged), (0, 1));
     }
 
@@ -237,25 +245,26 @@ mod tests {
     fn what_one_run_could_not_see_is_incomparable() {
         let one = || of(vec![entry("FAB501", "n", "Job", 1)]);
         // A kind that is lost: the finding is not resolved, and the loss itself is reported.
-        let found = Comparison::new(&one(), &without(of(Vec::new()), "batch/v1", "Job"));
+        let found = Comparison::compare_runs(&one(), &without(of(Vec::new()), "batch/v1", "Job"));
         assert_eq!((found.new.len(), found.resolved.len(), found.incomparable.len()), (0, 0, 2));
         // A kind that was not read then: the finding is not new.
-        let found = Comparison::new(&without(of(Vec::new()), "v1", "Pod"), &one());
+        let found = Comparison::compare_runs(&without(of(Vec::new()), "v1", "Pod"), &one());
         assert_eq!((found.new.len(), found.resolved.len(), found.incomparable.len()), (0, 0, 1));
         // A kind that does not matter for the object.
-        let found = Comparison::new(&without(of(Vec::new()), "apps/v1", "Deployment"), &one());
+        let found = Comparison::compare_runs(&without(of(Vec::new()), "apps/v1", "Deployment"), &one());
         assert_eq!((found.new.len(), found.incomparable.len()), (1, 0));
         // The same kind of another group.
-        let found = Comparison::new(&without(of(Vec::new()), "batch.volcano.sh/v1alpha1", "Job"), &one());
+        let found =
+            Comparison::compare_runs(&without(of(Vec::new()), "batch.volcano.sh/v1alpha1", "Job"), &one());
         assert_eq!((found.new.len(), found.incomparable.len()), (1, 0));
         // A kind that the two versions of the tool read in two versions.
-        let found = Comparison::new(
+        let found = Comparison::compare_runs(
             &without(one(), "resource.k8s.io/v1beta1", "DeviceClass"),
             &without(one(), "resource.k8s.io/v1", "DeviceClass"),
         );
         assert_eq!((found.unchanged, found.incomparable.len()), (1, 0));
         // The same gap in both changes nothing.
-        let found = Comparison::new(&without(one(), "v1", "Pod"), &without(one(), "v1", "Pod"));
+        let found = Comparison::compare_runs(&without(one(), "v1", "Pod"), &without(one(), "v1", "Pod"));
         assert_eq!((found.unchanged, found.incomparable.len()), (1, 0));
     }
 
@@ -264,24 +273,24 @@ mod tests {
         let mut older = of(vec![entry("FAB999", "n", "Job", 1)]);
         older.rules.insert("FAB999".to_owned());
         older.rules.remove("FAB501");
-        let found = Comparison::new(&older, &of(vec![entry("FAB501", "n", "Job", 1)]));
+        let found = Comparison::compare_runs(&older, &of(vec![entry("FAB501", "n", "Job", 1)]));
         assert_eq!((found.new.len(), found.resolved.len(), found.incomparable.len()), (0, 0, 2));
         let all = of(vec![entry("FAB501", "n", "Job", 1), entry("FAB501", "m", "Job", 1)]);
         let mut narrow = of(Vec::new());
         narrow.coverage.namespace = Some("n".to_owned());
-        let found = Comparison::new(&all, &narrow);
+        let found = Comparison::compare_runs(&all, &narrow);
         assert_eq!((found.resolved.len(), found.incomparable.len()), (1, 2));
     }
 
     #[test]
     fn a_file_of_something_else_says_what_it_is() {
-        let wrong = |text: &str| Baseline::read(text).unwrap_err().to_string();
+        let wrong = |text: &str| Baseline::parse(text).unwrap_err().to_string();
         assert!(wrong("{").starts_with("not a baseline: "));
         assert!(wrong("{}").contains("the file has no \"schema\""));
         assert!(wrong(r#"{"schema":"fabric-admission.dev/audit/v1"}"#).contains("--write-baseline"));
         assert!(wrong(r#"{"schema":"fabric-admission.dev/baseline/v7"}"#).contains("another version"));
         assert!(wrong(r#"{"schema":"kubescape/v1"}"#).contains("kubescape/v1"));
         let text = serde_json::to_string(&of(vec![entry("FAB501", "n", "Job", 1)])).unwrap();
-        assert_eq!(Baseline::read(&text).unwrap(), of(vec![entry("FAB501", "n", "Job", 1)]));
+        assert_eq!(Baseline::parse(&text).unwrap(), of(vec![entry("FAB501", "n", "Job", 1)]));
     }
 }

@@ -1,9 +1,9 @@
 //! The comparison with a baseline as text.
 
 use super::baseline_comparison::Comparison;
-use super::baseline_file_format::Entry;
+use super::baseline_file_format::BaselineEntry;
 use super::review_text::{BOLD, GREEN, RED, YELLOW};
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use std::io::{self, Write};
 
 /// Writes the counts, and a line for each finding that is new, resolved or incomparable.
@@ -32,15 +32,18 @@ pub fn write(out: &mut dyn Write, c: &Comparison) -> io::Result<()> {
     Ok(())
 }
 
-fn total(entries: &[Entry]) -> usize {
+fn total(entries: &[BaselineEntry]) -> usize {
     entries.iter().map(|entry| entry.count).sum()
 }
 
-fn line(entry: &Entry) -> String {
-    let Entry { fingerprint, severity, count } = entry;
-    let object = fingerprint.object.title();
+fn line(entry: &BaselineEntry) -> String {
+    let BaselineEntry { fingerprint, severity, count } = entry;
+    let object = fingerprint.object.kind_namespace_and_name();
     let times = if *count == 1 { String::new() } else { format!(" ({count} times)") };
-    let (severity, rule, path) =
-        (printable(severity, 10), printable(&fingerprint.rule, 20), printable(&fingerprint.path, 300));
+    let (severity, rule, path) = (
+        escaped_and_cut(severity, 10),
+        escaped_and_cut(&fingerprint.rule, 20),
+        escaped_and_cut(&fingerprint.path, 300),
+    );
     format!("{severity} {rule} {object} {path}{times}")
 }

@@ -1,7 +1,7 @@
 //! A baseline: the findings of an earlier run, by their fingerprints, and how far that run could see
 //! (`fabric-admission.dev/baseline/v1`).
 
-use super::finding_identity_for_baselines::Fingerprint;
+use super::finding_identity_for_baselines::FindingIdentity;
 use crate::rules::{RULES, Severity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub struct Baseline {
     /// What that run could read.
     pub coverage: Coverage,
     /// Findings.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<BaselineEntry>,
 }
 
 /// How far a run could see.
@@ -32,13 +32,14 @@ pub struct Coverage {
     /// The only namespace; null for all namespaces.
     pub namespace: Option<String>,
     /// Kinds that could not be read.
-    pub gaps: BTreeSet<Unseen>,
+    pub gaps: BTreeSet<KindNotRead>,
 }
 
 /// A kind that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Unseen {
+#[schemars(rename = "Unseen")]
+pub struct KindNotRead {
     /// API group and version.
     pub api_version: String,
     /// Kind.
@@ -47,10 +48,11 @@ pub struct Unseen {
 
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub struct Entry {
+#[schemars(rename = "Entry")]
+pub struct BaselineEntry {
     /// Its identity.
     #[serde(flatten)]
-    pub fingerprint: Fingerprint,
+    pub fingerprint: FindingIdentity,
     /// `error`, `warning` or `info`. Not part of the identity.
     pub severity: String,
     /// Findings with this identity.
@@ -85,12 +87,12 @@ const VERSION: &str = ". The file is of another version; write a new baseline wi
 impl Baseline {
     /// The baseline of a run.
     #[must_use]
-    pub fn new(tool_version: &str, coverage: Coverage, mut entries: Vec<Entry>) -> Self {
+    pub fn new(tool_version: &str, coverage: Coverage, mut entries: Vec<BaselineEntry>) -> Self {
         entries.sort();
         Self {
             schema: SCHEMA.to_owned(),
             tool_version: tool_version.to_owned(),
-            rules: rules(),
+            rules: ids_of_all_rules(),
             coverage,
             entries,
         }
@@ -100,14 +102,14 @@ impl Baseline {
     ///
     /// # Errors
     /// [`BaselineError`] says what the file is instead.
-    pub fn read(text: &str) -> Result<Self, BaselineError> {
+    pub fn parse(text: &str) -> Result<Self, BaselineError> {
         let json = |e: serde_json::Error| BaselineError::Json(e.to_string());
         let head: Headed = serde_json::from_str(text).map_err(json)?;
         match head.schema.as_deref() {
             Some(SCHEMA) => serde_json::from_str(text).map_err(json),
             None => Err(BaselineError::Other { found: "the file has no \"schema\"".to_owned(), hint: "" }),
             Some(other) => {
-                let found = format!("\"schema\" is {:?}", crate::text::printable(other, 80));
+                let found = format!("\"schema\" is {:?}", crate::text::escaped_and_cut(other, 80));
                 let hint = match other.rsplit_once('/').map_or(other, |(name, _)| name) {
                     "fabric-admission.dev/audit" | "fabric-admission.dev/review" => OUTPUT,
                     "fabric-admission.dev/baseline" => VERSION,
@@ -121,12 +123,12 @@ impl Baseline {
 
 /// Ids of all rules.
 #[must_use]
-pub fn rules() -> BTreeSet<String> {
+pub fn ids_of_all_rules() -> BTreeSet<String> {
     RULES.iter().map(|rule| rule.id.to_owned()).collect()
 }
 
 /// The severity by its name.
 #[must_use]
-pub fn severity(name: &str) -> Option<Severity> {
+pub fn severity_by_name(name: &str) -> Option<Severity> {
     [Severity::Info, Severity::Warning, Severity::Error].into_iter().find(|s| s.to_string() == name)
 }

@@ -1,10 +1,10 @@
 //! The profiles of a cluster or of files: `profiles list`, as text and JSON (`fabric-admission.dev/profiles/v1`).
 
-use super::Unread;
+use super::UnreadInput;
 use super::review_text::{BOLD, DIM, YELLOW};
 use super::terminal_lines::wrapped;
 use crate::profile::FabricProfileStatus;
-use crate::text::{count, printable};
+use crate::text::{count_with_noun, escaped_and_cut};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -14,13 +14,14 @@ pub const SCHEMA: &str = "fabric-admission.dev/profiles/v1";
 
 /// The whole document.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Report {
+#[schemars(rename = "Report")]
+pub struct ProfileListReport {
     /// Always `fabric-admission.dev/profiles/v1`.
     pub schema: &'static str,
     /// The profiles by name.
     pub profiles: Vec<ProfileEntry>,
     /// Errors of unreadable inputs.
-    pub errors: Vec<Unread>,
+    pub errors: Vec<UnreadInput>,
 }
 
 /// One profile.
@@ -92,10 +93,10 @@ impl ProfileEntry {
     }
 }
 
-impl Report {
+impl ProfileListReport {
     /// A list in the order of names.
     #[must_use]
-    pub fn new(mut profiles: Vec<ProfileEntry>, errors: Vec<Unread>) -> Self {
+    pub fn new(mut profiles: Vec<ProfileEntry>, errors: Vec<UnreadInput>) -> Self {
         profiles.sort_by(|a, b| (&a.name, &a.source).cmp(&(&b.name, &b.source)));
         Self { schema: SCHEMA, profiles, errors }
     }
@@ -104,7 +105,7 @@ impl Report {
     ///
     /// # Errors
     /// Those of the writer.
-    pub fn text(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
+    pub fn write_table(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
         let mut rows = vec![
             ["NAME", "BASE", "TRANSPORT", "ATTACHMENT", "PRIORITY", "NODES", "NAMESPACES"].map(str::to_owned),
         ];
@@ -135,15 +136,15 @@ impl Report {
         }
         let bad = self.profiles.iter().filter(|profile| !profile.problems.is_empty()).count();
         let rest = if bad == 0 { "no problems".to_owned() } else { format!("{bad} with problems") };
-        writeln!(out, "\n{}, {rest}", count(self.profiles.len(), "profile"))
+        writeln!(out, "\n{}, {rest}", count_with_noun(self.profiles.len(), "profile"))
     }
 }
 
 fn row(profile: &ProfileEntry) -> [String; 7] {
-    let text = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), |text| printable(text, 63));
+    let text = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), |text| escaped_and_cut(text, 63));
     let number = |number: Option<String>| number.unwrap_or_else(|| "-".to_owned());
     [
-        profile.name.as_deref().map_or_else(|| "(no name)".to_owned(), |name| printable(name, 63)),
+        profile.name.as_deref().map_or_else(|| "(no name)".to_owned(), |name| escaped_and_cut(name, 63)),
         text(profile.base.as_deref()),
         text(profile.transport.as_deref()),
         text(profile.attachment.as_deref()),
@@ -155,6 +156,6 @@ fn row(profile: &ProfileEntry) -> [String; 7] {
 
 fn line_of(out: &mut dyn Write, problem: &ProblemEntry, width: usize) -> io::Result<()> {
     let place = problem.place.as_deref().map(|place| format!("{place} ")).unwrap_or_default();
-    let text = printable(&format!("{place}{}: {}", problem.pointer, problem.message), 2_000);
+    let text = escaped_and_cut(&format!("{place}{}: {}", problem.pointer, problem.message), 2_000);
     writeln!(out, "{}", wrapped(&text, 10, 10, width))
 }

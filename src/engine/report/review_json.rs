@@ -2,10 +2,12 @@
 //! `null`, never absent.
 
 use super::baseline_comparison::Comparison;
-use super::is_finding_in_baseline::BaselineState;
+use super::baseline_comparison_while_reviewing::BaselineState;
 use super::review_summary_by_rule::RuleCount;
-use super::{Located, Reviewed, Skipped, Source, Summary, Unread, message};
-use crate::facts::Mode;
+use super::{
+    Located, ReviewedObject, Skipped, Source, Summary, UnreadInput, message_with_profile_that_sets_value,
+};
+use crate::facts::EnforcementMode;
 use crate::patch::Patch;
 use crate::plan::Carrier;
 use crate::rules::Severity;
@@ -19,7 +21,8 @@ pub const SCHEMA: &str = "fabric-admission.dev/review/v1";
 
 /// The whole document. It is written piece by piece; this type gives the schema.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Document<'a> {
+#[schemars(rename = "Document")]
+pub struct ReviewDocument<'a> {
     /// Always `fabric-admission.dev/review/v1`.
     pub schema: &'static str,
     /// Counts.
@@ -33,7 +36,7 @@ pub struct Document<'a> {
     /// Skipped objects.
     pub skipped: Vec<Skipped>,
     /// Errors of unreadable inputs.
-    pub errors: Vec<Unread>,
+    pub errors: Vec<UnreadInput>,
 }
 
 /// One result.
@@ -155,22 +158,22 @@ pub struct SuppressedEntry<'a> {
 
 /// Operations as JSON entries.
 #[must_use]
-pub fn patch(patch: &Patch) -> Vec<PatchEntry<'_>> {
+pub fn patch_entries(patch: &Patch) -> Vec<PatchEntry<'_>> {
     let operations = patch.read_operations().into_iter();
     operations.map(|o| PatchEntry { op: o.op, path: o.path.0, value: o.value }).collect()
 }
 
 /// Name of a mode.
 #[must_use]
-pub fn mode_name(mode: Mode) -> &'static str {
+pub fn mode_name(mode: EnforcementMode) -> &'static str {
     match mode {
-        Mode::Enforce => "enforce",
-        Mode::Audit => "audit",
+        EnforcementMode::Enforce => "enforce",
+        EnforcementMode::Audit => "audit",
     }
 }
 
-impl<'a> From<&'a Reviewed> for ResultEntry<'a> {
-    fn from(r: &'a Reviewed) -> Self {
+impl<'a> From<&'a ReviewedObject> for ResultEntry<'a> {
+    fn from(r: &'a ReviewedObject) -> Self {
         let decision = &r.decision;
         Self {
             source: &r.source,
@@ -186,7 +189,7 @@ impl<'a> From<&'a Reviewed> for ResultEntry<'a> {
             mode: mode_name(r.mode),
             verdict: if decision.denied { "deny" } else { "allow" },
             would_deny: decision.would_deny,
-            patch: patch(&decision.patch),
+            patch: patch_entries(&decision.patch),
             changes: decision
                 .plan
                 .changes
@@ -205,7 +208,7 @@ impl<'a> From<&'a Reviewed> for ResultEntry<'a> {
                     rule: f.rule,
                     severity: f.severity,
                     path: &f.path,
-                    message: message(decision, f),
+                    message: message_with_profile_that_sets_value(decision, f),
                     fix: &f.fix,
                     because: f.because.unwrap_or_default(),
                     repeats: *repeats,
@@ -225,7 +228,7 @@ impl<'a> From<&'a Reviewed> for ResultEntry<'a> {
                     rule: s.finding.rule,
                     severity: s.finding.severity,
                     path: &s.finding.path,
-                    message: message(decision, &s.finding),
+                    message: message_with_profile_that_sets_value(decision, &s.finding),
                     fix: &s.finding.fix,
                     reason: &s.reason,
                     by,

@@ -1,7 +1,7 @@
 //! The findings of a review by rule: what a reader of thousands of them reads first.
 
 use super::Located;
-use crate::rules::{Finding, Severity, find};
+use crate::rules::{Finding, Severity, find_rule};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ impl ByRule {
                 rule,
                 severity: *severity,
                 count: *count,
-                summary: find(rule).map(|rule| rule.page().summary).unwrap_or_default(),
+                summary: find_rule(rule).map(|rule| rule.page().summary).unwrap_or_default(),
             };
         let mut rows: Vec<RuleCount> = self.0.iter().map(row).collect();
         rows.sort_by_key(|row| (Reverse(row.severity), Reverse(row.count), row.rule));

@@ -2,15 +2,15 @@
 //! changes with their reasons, the findings with their fixes, and a summary.
 
 use super::review_summary_by_rule::{ByRule, RuleCount};
-use super::source_line_snippet::{Lines, snippet};
+use super::source_line_snippet::{LinesOfFile, snippet};
 use super::terminal_lines::{columns, without_backticks, wrapped};
-use super::{Located, Place, Reviewed, Skipped, Summary, message};
+use super::{Located, Place, ReviewedObject, Skipped, Summary, message_with_profile_that_sets_value};
 use crate::facts::PROFILE_ANNOTATION;
 use crate::plan::Change;
 use crate::review::Decision;
 use crate::rules::which_findings_annotations_ignore::Suppressed;
-use crate::rules::{Finding, NO_PROFILE, Severity, find};
-use crate::text::{count, printable};
+use crate::rules::{Finding, NO_PROFILE, Severity, find_rule};
+use crate::text::{count_with_noun, escaped_and_cut};
 use anstyle::{AnsiColor, Style};
 use std::io::{self, Write};
 
@@ -23,7 +23,7 @@ pub(super) const CYAN: Style = AnsiColor::Cyan.on_default();
 
 /// What of a review is shown, and how wide.
 #[derive(Debug, Clone, Copy)]
-pub struct View {
+pub struct WhatReviewShows {
     /// Whether to show information of the rules whose findings are often intended.
     pub verbose: bool,
     /// Whether to leave out objects without findings, changes and ignored findings.
@@ -32,7 +32,7 @@ pub struct View {
     pub width: usize,
 }
 
-impl View {
+impl WhatReviewShows {
     /// Everything, unwrapped.
     pub(super) const WHOLE: Self = Self { verbose: true, only_findings: false, width: usize::MAX };
 
@@ -41,7 +41,7 @@ impl View {
     pub fn shows(&self, finding: &Finding) -> bool {
         self.verbose
             || finding.severity != Severity::Info
-            || find(finding.rule).is_none_or(|rule| !rule.quiet)
+            || find_rule(finding.rule).is_none_or(|rule| !rule.quiet)
     }
 }
 
@@ -50,29 +50,34 @@ impl View {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_result(
+pub fn write_result_and_count_hidden(
     out: &mut dyn Write,
-    r: &Reviewed,
-    view: View,
-    lines: Option<&Lines<'_>>,
+    r: &ReviewedObject,
+    view: WhatReviewShows,
+    lines: Option<&LinesOfFile<'_>>,
 ) -> io::Result<usize> {
     if view.only_findings && !r.findings.iter().any(|found| view.shows(&found.item)) {
         return Ok(r.findings.len());
     }
     write_verdict_line(out, r)?;
-    write_changes_and_findings(out, r, view, lines)
+    write_changes_findings_and_ignored(out, r, view, lines)
 }
 
 /// The line of verdict.
-pub(super) fn write_verdict_line(out: &mut dyn Write, r: &Reviewed) -> io::Result<()> {
+pub(super) fn write_verdict_line(out: &mut dyn Write, r: &ReviewedObject) -> io::Result<()> {
     let decision = &r.decision;
     let (style, verdict) = match (decision.denied, decision.would_deny) {
         (true, _) => (RED, "DENY "),
         (false, true) => (YELLOW, "ALLOW"),
         (false, false) => (GREEN, "ALLOW"),
     };
-    write!(out, "{style}{verdict}{style:#}  {BOLD}{}{BOLD:#}  {}", place(r), object(r))?;
-    match outcome(r) {
+    write!(
+        out,
+        "{style}{verdict}{style:#}  {BOLD}{}{BOLD:#}  {}",
+        file_and_line(r),
+        kind_name_and_template(r)
+    )?;
+    match reason_of_verdict(r) {
         why if why.is_empty() => writeln!(out)?,
         why => writeln!(out, "  {DIM}{why}{DIM:#}")?,
     }
@@ -80,11 +85,11 @@ pub(super) fn write_verdict_line(out: &mut dyn Write, r: &Reviewed) -> io::Resul
 }
 
 /// Changes and findings; returns how many findings it left out.
-pub(super) fn write_changes_and_findings(
+pub(super) fn write_changes_findings_and_ignored(
     out: &mut dyn Write,
-    r: &Reviewed,
-    view: View,
-    lines: Option<&Lines<'_>>,
+    r: &ReviewedObject,
+    view: WhatReviewShows,
+    lines: Option<&LinesOfFile<'_>>,
 ) -> io::Result<usize> {
     let decision = &r.decision;
     if !view.only_findings {
@@ -119,28 +124,29 @@ const FIELD_TEXT_INDENT: usize = 10;
 
 /// File and line.
 #[must_use]
-pub fn place(r: &Reviewed) -> String {
-    format!("{}:{}", printable(&r.source.file, 300), r.source.line)
+pub fn file_and_line(r: &ReviewedObject) -> String {
+    format!("{}:{}", escaped_and_cut(&r.source.file, 300), r.source.line)
 }
 
 /// Kind, name and, unless it is a pod itself, the template's pointer.
 #[must_use]
-pub fn object(r: &Reviewed) -> String {
+pub fn kind_name_and_template(r: &ReviewedObject) -> String {
     let name = match (&r.name, &r.generate_name) {
-        (Some(name), _) if !name.is_empty() => printable(name, 80),
-        (_, Some(prefix)) => format!("{}*", printable(prefix, 80)),
+        (Some(name), _) if !name.is_empty() => escaped_and_cut(name, 80),
+        (_, Some(prefix)) => format!("{}*", escaped_and_cut(prefix, 80)),
         _ => "(no name)".to_owned(),
     };
-    let namespace = r.namespace.as_deref().map(|n| format!("{}/", printable(n, 63))).unwrap_or_default();
+    let namespace =
+        r.namespace.as_deref().map(|n| format!("{}/", escaped_and_cut(n, 63))).unwrap_or_default();
     let template = match r.template.as_deref() {
         Some(pointer) if !pointer.is_empty() => format!(" {pointer}"),
         _ => String::new(),
     };
-    format!("{} {namespace}{name}{template}", printable(&r.kind, 60))
+    format!("{} {namespace}{name}{template}", escaped_and_cut(&r.kind, 60))
 }
 
 /// The reason of the verdict, in brackets.
-fn outcome(r: &Reviewed) -> String {
+fn reason_of_verdict(r: &ReviewedObject) -> String {
     let decision = &r.decision;
     let mut parts = Vec::new();
     if !r.opted_in {
@@ -155,7 +161,7 @@ fn outcome(r: &Reviewed) -> String {
     }
     let changes = decision.plan.changes.len();
     if changes > 0 {
-        parts.push(count(changes, "change"));
+        parts.push(count_with_noun(changes, "change"));
     } else if r.findings.is_empty() && r.waived.is_empty() && r.repeated.count == 0 && r.not_shown == 0 {
         let words = match (decision.in_scope, decision.rules_only) {
             (true, false) => "fits as it is",
@@ -166,21 +172,21 @@ fn outcome(r: &Reviewed) -> String {
     }
     match r.repeated.count {
         0 => {}
-        n => parts.push(format!("{} reported above", count(n, "finding"))),
+        n => parts.push(format!("{} reported above", count_with_noun(n, "finding"))),
     }
     match r.not_shown {
         0 => {}
-        n => parts.push(format!("{} not shown", count(n, "finding"))),
+        n => parts.push(format!("{} not shown", count_with_noun(n, "finding"))),
     }
     if parts.is_empty() { String::new() } else { format!("({})", parts.join("; ")) }
 }
 
 fn change_lines(out: &mut dyn Write, change: &Change, containers: &[String], width: usize) -> io::Result<()> {
     let owner = change.edit.container().and_then(|i| containers.get(i));
-    let owner = owner.map(|name| format!("{}: ", printable(name, 63))).unwrap_or_default();
+    let owner = owner.map(|name| format!("{}: ", escaped_and_cut(name, 63))).unwrap_or_default();
     // `~` for a value that is raised or extended, `+` for a new one.
     let sign = if change.edit.is_new() { '+' } else { '~' };
-    writeln!(out, "  {GREEN}{sign}{GREEN:#} {owner}{}", printable(&change.edit.summary(), 4000))?;
+    writeln!(out, "  {GREEN}{sign}{GREEN:#} {owner}{}", escaped_and_cut(&change.edit.summary(), 4000))?;
     writeln!(
         out,
         "      {DIM}{}{DIM:#}",
@@ -206,7 +212,7 @@ pub fn write_finding(
     decision: &Decision,
     found: &Located<Finding>,
     width: usize,
-    lines: Option<&Lines<'_>>,
+    lines: Option<&LinesOfFile<'_>>,
 ) -> io::Result<()> {
     let Located { item: finding, place, repeats, .. } = found;
     let severity = finding.severity;
@@ -214,14 +220,14 @@ pub fn write_finding(
     let Place { line, column } = place;
     let more = if *repeats == 0 { String::new() } else { format!(" ({repeats} more like this)") };
     let start = format!("  {severity} {} {line}:{column} ", finding.rule);
-    let known = if found.is_known() { " (in the baseline)" } else { "" };
-    let message = format!("{}{more}{known}", message(decision, finding));
+    let known = if found.is_in_baseline() { " (in the baseline)" } else { "" };
+    let message = format!("{}{more}{known}", message_with_profile_that_sets_value(decision, finding));
     let message = wrapped(&message, columns(&start), FIELD_NAME_INDENT, width);
     writeln!(out, "  {style}{severity} {}{style:#} {line}:{column} {message}", finding.rule)?;
     // A whole object has no place of its own, and the file does not have what the plan adds.
     if !finding.path.is_empty()
         && !decision.plan.adds(&finding.path)
-        && let Some(text) = lines.and_then(|lines| lines.get(*line))
+        && let Some(text) = lines.and_then(|lines| lines.line_short_enough_to_show(*line))
     {
         let number = line.to_string();
         let room = width.saturating_sub(FIELD_NAME_INDENT + number.len() + 3);
@@ -250,7 +256,7 @@ pub fn write_finding(
 ///
 /// # Errors
 /// Those of the writer.
-pub fn by_rule(out: &mut dyn Write, counts: &ByRule, width: usize) -> io::Result<()> {
+pub fn write_findings_by_rule(out: &mut dyn Write, counts: &ByRule, width: usize) -> io::Result<()> {
     let rows = counts.rows();
     let Some(first) = rows.first() else { return Ok(()) };
     let digits = rows.iter().map(|row| row.count.to_string().len()).max().unwrap_or_default();
@@ -270,7 +276,7 @@ pub fn by_rule(out: &mut dyn Write, counts: &ByRule, width: usize) -> io::Result
 /// # Errors
 /// Those of the writer.
 pub fn write_skipped(out: &mut dyn Write, skipped: &Skipped) -> io::Result<()> {
-    let file = printable(&skipped.source.file, 300);
+    let file = escaped_and_cut(&skipped.source.file, 300);
     writeln!(out, "{DIM}SKIP   {file}:{}  {}{DIM:#}", skipped.source.line, skipped.reason)
 }
 
@@ -282,12 +288,12 @@ pub fn write_summary(out: &mut dyn Write, s: &Summary, hidden: usize, width: usi
     let style = if s.denied > 0 || s.errors > 0 { RED } else { BOLD };
     writeln!(out)?;
     if s.without_profile > 0 {
-        without_profile(out, s.without_profile, width)?;
+        write_count_without_profile(out, s.without_profile, width)?;
     }
     write!(
         out,
         "{style}{}, {} reviewed: {} denied, {} with warnings, {} changed{style:#}",
-        count(s.documents, "document"),
+        count_with_noun(s.documents, "document"),
         s.results,
         s.denied,
         s.warned,
@@ -297,21 +303,21 @@ pub fn write_summary(out: &mut dyn Write, s: &Summary, hidden: usize, width: usi
         write!(out, "; {} skipped", s.skipped)?;
     }
     if s.unreadable > 0 {
-        write!(out, "; {RED}partial result: {} unreadable{RED:#}", count(s.unreadable, "input"))?;
+        write!(out, "; {RED}partial result: {} unreadable{RED:#}", count_with_noun(s.unreadable, "input"))?;
     }
     if hidden > 0 {
-        write!(out, "; {} hidden (-v shows them)", count(hidden, "note"))?;
+        write!(out, "; {} hidden (-v shows them)", count_with_noun(hidden, "note"))?;
     }
     writeln!(out)
 }
 
 /// One line for all pods without a profile: without profiles at hand nearly every pod of a review is one.
-fn without_profile(out: &mut dyn Write, pods: usize, width: usize) -> io::Result<()> {
+fn write_count_without_profile(out: &mut dyn Write, pods: usize, width: usize) -> io::Result<()> {
     let (match_, get) = if pods == 1 { ("matches", "gets") } else { ("match", "get") };
     let text = format!(
         "{} {match_} no fabric profile and {get} no RDMA network: add --profile NAME, --profiles PATH or --cluster PATH, or \
          annotate the pod template with {PROFILE_ANNOTATION}: NAME",
-        count(pods, "pod")
+        count_with_noun(pods, "pod")
     );
     writeln!(out, "{CYAN}info {}{CYAN:#} {}", NO_PROFILE.id, wrapped(&text, 12, FIELD_NAME_INDENT, width))
 }

@@ -13,14 +13,14 @@ pub struct LineStarts(OnceLock<Vec<usize>>);
 
 /// The text of a file, or of a part of it, by lines.
 #[derive(Clone, Copy)]
-pub struct Lines<'a> {
+pub struct LinesOfFile<'a> {
     text: &'a [u8],
     /// The line that the text starts at, from 1.
     first: u32,
     starts: &'a LineStarts,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LinesOfFile<'a> {
     /// A text that starts at line `first` of its file, with the table of its lines.
     #[must_use]
     pub fn new(text: &'a [u8], first: u32, starts: &'a LineStarts) -> Self {
@@ -53,7 +53,7 @@ impl<'a> Lines<'a> {
 
     /// A line by its number in the file; `None` for one that is too long to show.
     #[must_use]
-    pub fn get(&self, number: u32) -> Option<&'a str> {
+    pub fn line_short_enough_to_show(&self, number: u32) -> Option<&'a str> {
         let line = self.line(number)?;
         if line.len() > LONGEST { None } else { std::str::from_utf8(line).ok() }
     }
@@ -178,14 +178,17 @@ mod tests {
     #[test]
     fn lines_are_found_by_their_number_in_the_file() {
         let starts = LineStarts::default();
-        let lines = Lines::new(b"one\r\ntwo\n\nfour", 7, &starts);
-        let all: Vec<_> = (6..12).map(|number| lines.get(number)).collect();
+        let lines = LinesOfFile::new(b"one\r\ntwo\n\nfour", 7, &starts);
+        let all: Vec<_> = (6..12).map(|number| lines.line_short_enough_to_show(number)).collect();
         assert_eq!(all, [None, Some("one"), Some("two"), Some(""), Some("four"), None]);
         assert_eq!((lines.bytes_from_line(6), lines.bytes_from_line(9)), (None, Some(&b"\nfour"[..])));
         let long = format!("{}\nb", "a".repeat(LONGEST + 1));
         let starts = LineStarts::default();
-        let lines = Lines::new(long.as_bytes(), 1, &starts);
-        assert_eq!((lines.get(1), lines.get(2)), (None, Some("b")));
+        let lines = LinesOfFile::new(long.as_bytes(), 1, &starts);
+        assert_eq!(
+            (lines.line_short_enough_to_show(1), lines.line_short_enough_to_show(2)),
+            (None, Some("b"))
+        );
         assert_eq!(lines.line(1).map(<[u8]>::len), Some(LONGEST + 1));
     }
 

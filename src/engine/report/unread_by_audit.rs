@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Why objects of a kind are not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cause {
+#[schemars(rename = "Cause")]
+pub enum WhyKindIsNotKnown {
     /// The API server refuses to list the kind.
     Forbidden,
     /// The list failed.
@@ -21,30 +22,31 @@ pub enum Cause {
 /// A kind that is not known, or not completely.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Gap {
+#[schemars(rename = "Gap")]
+pub struct KindNotKnown {
     /// API group and version; only the group if the version is not known.
     pub api_version: String,
     /// Kind.
     pub kind: String,
     /// `forbidden`, `failed`, `other-version` or `not-given`.
-    pub cause: Cause,
+    pub cause: WhyKindIsNotKnown,
     /// The reason: the API server's answer, its versions, or which objects need the kind.
     pub message: String,
     /// What the audit does not decide without it.
     pub effect: String,
 }
 
-impl Gap {
+impl KindNotKnown {
     /// Whether it is about a kind. Kinds of two groups may have one name, such as Job of batch and of Volcano.
     #[must_use]
     pub fn is_of(&self, group: &str, kind: &str) -> bool {
-        self.kind == kind && self::group(&self.api_version) == group
+        self.kind == kind && self::group_of_api_version(&self.api_version) == group
     }
 }
 
 /// API group of an `apiVersion`; empty for the core group.
 #[must_use]
-pub fn group(api_version: &str) -> &str {
+pub fn group_of_api_version(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
@@ -59,10 +61,10 @@ pub enum Reach {
 
 /// How far the results depend on a kind.
 #[must_use]
-pub fn what_depends_on_kind(api_version: &str, kind: &str) -> Reach {
+pub fn do_all_results_depend_on_kind(api_version: &str, kind: &str) -> Reach {
     let group = api_version.split_once('/').map_or(api_version, |(group, _)| group);
-    let owns_only_itself =
-        workload_kinds::find(group, kind).is_some() && !(group == "apps" && kind == "ReplicaSet");
+    let owns_only_itself = workload_kinds::find_workload_kind(group, kind).is_some()
+        && !(group == "apps" && kind == "ReplicaSet");
     if owns_only_itself { Reach::Own } else { Reach::All }
 }
 
@@ -85,7 +87,7 @@ pub fn what_is_undecided_without(api_version: &str, kind: &str) -> String {
             "it is unknown of which driver the devices of their classes are, so pods may get no profile"
                 .to_owned()
         }
-        _ if what_depends_on_kind(api_version, kind) == Reach::Own => {
+        _ if do_all_results_depend_on_kind(api_version, kind) == Reach::Own => {
             "workloads of this kind are checked only through their pods".to_owned()
         }
         _ => "findings that need these objects are missing".to_owned(),

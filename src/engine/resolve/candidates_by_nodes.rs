@@ -8,7 +8,7 @@ use super::which_candidate_of_nodes_wins::{
 };
 use super::{AmbiguityCause, Conditions, Evidence, Resolution, Strength, unmet_condition_of_when};
 use crate::demands::Subject;
-use crate::nodes::{ClassSet, Constraints, Requirement};
+use crate::nodes::{ClassSet, LabelRequirement, NodeConstraintsOfPod};
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,7 +35,7 @@ struct CandidatesOnNodes {
 /// Those that the named profile replaces do not count.
 fn candidates_on_nodes(
     landing: &ClassSet,
-    constraints: &Constraints<'_>,
+    constraints: &NodeConstraintsOfPod<'_>,
     subject: &Subject<'_>,
     named: Option<&Profile>,
 ) -> CandidatesOnNodes {
@@ -70,7 +70,7 @@ fn candidates_on_nodes(
 /// nothing, or the ranks of one job would get several profiles (docs/adr/0009).
 pub(crate) fn without_classes_lacking_accelerators(
     mut set: ClassSet,
-    constraints: &Constraints<'_>,
+    constraints: &NodeConstraintsOfPod<'_>,
     snapshot: &Snapshot,
 ) -> ClassSet {
     let accelerators = &snapshot.settings().accelerators;
@@ -87,15 +87,17 @@ pub(crate) fn without_classes_lacking_accelerators(
     let claimed = asked.iter().copied().filter(|name| is_claimed(name, snapshot));
     let claimed: BTreeSet<&str> = claimed.map(vendor).collect();
     let classes = snapshot.all_nodes().classes();
-    let (mut have, mut fit) = (classes.none(), classes.none());
-    for (name, listing) in classes.offering().filter(|(name, _)| accelerators.contains(name)) {
+    let (mut have, mut fit) = (classes.empty_set(), classes.empty_set());
+    for (name, listing) in
+        classes.resources_with_offering_classes().filter(|(name, _)| accelerators.contains(name))
+    {
         have.union_with(listing);
         if asked.contains(name) || claimed.contains(vendor(name)) {
             fit.union_with(listing);
         }
     }
     if claimed.is_empty() {
-        let mut without = classes.listing().clone();
+        let mut without = classes.classes_listing_resources().clone();
         without.difference_with(&have);
         without.difference_with(&with_gpu_label(snapshot));
         set.difference_with(&without);
@@ -107,7 +109,7 @@ pub(crate) fn without_classes_lacking_accelerators(
 
 /// Whether a DeviceClass provides a resource. A device plugin may provide it too, on other nodes.
 fn is_claimed(resource: &str, snapshot: &Snapshot) -> bool {
-    snapshot.cluster_facts_for_audience().class_behind(resource).is_some()
+    snapshot.cluster_facts_for_audience().device_class_of_resource(resource).is_some()
 }
 
 /// The domain of a resource's name: device plugins use that of the vendor.
@@ -116,11 +118,14 @@ fn vendor(resource: &str) -> &str {
 }
 
 /// The classes whose nodes have the accelerators that the pod requests.
-fn classes_with_requested_accelerators(constraints: &Constraints<'_>, snapshot: &Snapshot) -> ClassSet {
+fn classes_with_requested_accelerators(
+    constraints: &NodeConstraintsOfPod<'_>,
+    snapshot: &Snapshot,
+) -> ClassSet {
     let mut have = with_gpu_label(snapshot);
     let accelerators = &snapshot.settings().accelerators;
     for name in constraints.resources.iter().filter(|r| accelerators.contains(r)) {
-        if let Some(offering) = snapshot.all_nodes().classes().offering_of(name) {
+        if let Some(offering) = snapshot.all_nodes().classes().classes_offering(name) {
             have.union_with(offering);
         }
     }
@@ -130,7 +135,8 @@ fn classes_with_requested_accelerators(constraints: &Constraints<'_>, snapshot: 
 fn with_gpu_label(snapshot: &Snapshot) -> ClassSet {
     let classes = snapshot.all_nodes().classes();
     let mut present = classes.all().clone();
-    classes.retain(&mut present, Requirement::equals(GPU_PRESENT, "true"));
+    classes
+        .remove_classes_not_satisfying(&mut present, LabelRequirement::key_equals_value(GPU_PRESENT, "true"));
     present
 }
 
@@ -138,18 +144,18 @@ fn with_gpu_label(snapshot: &Snapshot) -> ClassSet {
 /// accelerators, and the profile's nodes could fit it. Then its selectors are evidence for the profile.
 pub(crate) fn waits_for_nodes_of_profile(
     profile: &Profile,
-    constraints: &Constraints<'_>,
+    constraints: &NodeConstraintsOfPod<'_>,
     landing: &ClassSet,
     subject: &Subject<'_>,
 ) -> bool {
     let Subject { namespace, snapshot, deadline, .. } = subject;
     no_node_has_profile_or_accelerators(constraints, landing, namespace, snapshot)
-        && Conditions::of(constraints, snapshot.catalog(), deadline).may_fit_nodes_of(profile)
+        && Conditions::of(constraints, (*snapshot, namespace), deadline).may_fit_nodes_of(profile)
 }
 
 /// Whether no node that a pod can run on now carries a profile or has its accelerators.
 pub(super) fn no_node_has_profile_or_accelerators(
-    constraints: &Constraints<'_>,
+    constraints: &NodeConstraintsOfPod<'_>,
     landing: &ClassSet,
     namespace: &str,
     snapshot: &Snapshot,
@@ -176,7 +182,7 @@ pub(super) fn resolve_by_nodes_or_selectors(
     let snapshot = subject.snapshot;
     snapshot.profiles().next()?;
     let constraints = &subject.constraints;
-    let conditions = Conditions::of(constraints, snapshot.catalog(), subject.deadline);
+    let conditions = Conditions::of(constraints, (snapshot, subject.namespace), subject.deadline);
     let usable =
         |p: &Profile| snapshot.admits(p, subject.namespace) && unmet_condition_of_when(p, subject).is_none();
     // The default is what nodes without a profile are for; where the pod can run on those as well, it is one of
@@ -215,16 +221,16 @@ pub(super) fn resolve_by_nodes_or_selectors(
 /// The profiles of the nodes that a pod can run on, except those that the profile it names replaces; while no such node
 /// exists, the profiles that its selectors leave.
 pub(super) fn profiles_of_nodes_beside_named(
-    constraints: &Constraints<'_>,
+    constraints: &NodeConstraintsOfPod<'_>,
     subject: &Subject<'_>,
     named: Option<&Arc<Profile>>,
 ) -> Vec<Arc<Profile>> {
     let snapshot = subject.snapshot;
-    let conditions = Conditions::of(constraints, snapshot.catalog(), subject.deadline);
+    let conditions = Conditions::of(constraints, (snapshot, subject.namespace), subject.deadline);
     // See `without_classes_lacking_accelerators`.
     let bound = constraints.node_name.is_some();
     let lacking = if bound {
-        snapshot.all_nodes().classes().none()
+        snapshot.all_nodes().classes().empty_set()
     } else {
         classes_lacking_published_resources(constraints, subject)
     };
@@ -272,7 +278,7 @@ pub(super) fn profiles_of_nodes_beside_named(
 /// exclude the nodes of today by name, or the pool is at zero. Nodes that join while the pod is pending would fit it.
 fn profiles_asked_without_usable_nodes(
     conditions: &Conditions<'_>,
-    (constraints, subject): (&Constraints<'_>, &Subject<'_>),
+    (constraints, subject): (&NodeConstraintsOfPod<'_>, &Subject<'_>),
     (landing, lacking): (&ClassSet, &ClassSet),
     named: Option<&Arc<Profile>>,
 ) -> BTreeMap<String, Arc<Profile>> {
@@ -315,19 +321,22 @@ const MAX_RESOURCES: usize = 64;
 
 /// The classes that list resources, but not all of those that the pod requests and that belong to a profile of its
 /// namespace. By any other name, the answer would reveal which resources nodes have.
-fn classes_lacking_published_resources(constraints: &Constraints<'_>, subject: &Subject<'_>) -> ClassSet {
+fn classes_lacking_published_resources(
+    constraints: &NodeConstraintsOfPod<'_>,
+    subject: &Subject<'_>,
+) -> ClassSet {
     let snapshot = subject.snapshot;
     let classes = snapshot.all_nodes().classes();
     let admitted = |p: &Arc<Profile>| snapshot.admits(p, subject.namespace);
     let published = |name: &&&str| snapshot.catalog().with_resource(name).iter().any(admitted);
-    let mut lacking = classes.none();
+    let mut lacking = classes.empty_set();
     for name in constraints.resources.iter().filter(published).take(MAX_RESOURCES) {
         // See `without_classes_lacking_accelerators`.
         if is_claimed(name, snapshot) {
             continue;
         }
-        let mut without = classes.listing().clone();
-        if let Some(offering) = classes.offering_of(name) {
+        let mut without = classes.classes_listing_resources().clone();
+        if let Some(offering) = classes.classes_offering(name) {
             without.difference_with(offering);
         }
         lacking.union_with(&without);
@@ -336,6 +345,6 @@ fn classes_lacking_published_resources(constraints: &Constraints<'_>, subject: &
 }
 
 /// Whether a pod is bound to a node that exists: it runs only there.
-fn is_bound_to_existing_node(constraints: &Constraints<'_>, snapshot: &Snapshot) -> bool {
-    constraints.node_name.is_some_and(|name| snapshot.all_nodes().class_of(name).is_some())
+fn is_bound_to_existing_node(constraints: &NodeConstraintsOfPod<'_>, snapshot: &Snapshot) -> bool {
+    constraints.node_name.is_some_and(|name| snapshot.all_nodes().class_number_of_node(name).is_some())
 }

@@ -2,7 +2,7 @@
 
 use super::Resolution;
 use crate::profile::injected_mark_of;
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 
 /// The decision that a pod was created with, compared with today's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ impl SinceInjection {
     #[must_use]
     pub fn of(mark: &str, resolution: &Resolution) -> Self {
         Self {
-            mark: printable(mark, 300),
+            mark: escaped_and_cut(mark, 300),
             now: resolution.profile().map(|(profile, _)| self::injected_mark_of(profile)),
         }
     }

@@ -2,9 +2,9 @@
 //! satisfies the pod satisfy the profile?
 
 use crate::deadline::Deadline;
-use crate::nodes::{Condition, Constraints};
+use crate::nodes::{CombinedConditions, NodeConstraintsOfPod};
 use crate::profile::Profile;
-use crate::snapshot::{Catalog, ConditionsByNodeLabel};
+use crate::snapshot::{Catalog, ConditionsByNodeLabel, Snapshot};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ const MAX_TERMS: usize = 64;
 /// as above.
 const MAX_LOOKUPS: usize = 1 << 14;
 
-type ByLabel<'a> = BTreeMap<&'a str, Condition<&'a str>>;
+type ByLabel<'a> = BTreeMap<&'a str, CombinedConditions<&'a str>>;
 
 /// A pod's conditions on the labels that profiles ask for, label by label.
 #[derive(Debug)]
@@ -31,11 +31,17 @@ pub(crate) struct Conditions<'a> {
 }
 
 impl<'a> Conditions<'a> {
-    /// Those of a pod, to compare with the profiles of a catalog.
-    pub(crate) fn of(constraints: &Constraints<'a>, catalog: &'a Catalog, deadline: &Deadline<'_>) -> Self {
+    /// Those of a pod, to compare with the profiles that admit its namespace. Only these profiles count for the limit of
+    /// lookups: the answer must not depend on what others ask for.
+    pub(crate) fn of(
+        constraints: &NodeConstraintsOfPod<'a>,
+        (snapshot, namespace): (&'a Snapshot, &str),
+        deadline: &Deadline<'_>,
+    ) -> Self {
+        let catalog = snapshot.catalog();
         let mut shared = ByLabel::new();
         for requirement in &constraints.selector {
-            shared.entry(requirement.key).or_default().add(*requirement);
+            shared.entry(requirement.key).or_default().add_requirement(*requirement);
         }
         let Some(terms) = &constraints.terms else {
             shared.retain(|key, _| catalog.asks_for_label(key));
@@ -46,42 +52,51 @@ impl<'a> Conditions<'a> {
             let mut conditions = ByLabel::new();
             for requirement in &term.labels {
                 let of_selector = || shared.get(requirement.key).cloned().unwrap_or_default();
-                conditions.entry(requirement.key).or_insert_with(of_selector).add(*requirement);
+                conditions.entry(requirement.key).or_insert_with(of_selector).add_requirement(*requirement);
             }
             conditions
         });
         // A term that contradicts itself or the node selector adds no node.
-        let nothing = Condition::<&str>::default();
+        let nothing = CombinedConditions::<&str>::default();
         let mut terms: Vec<ByLabel<'_>> =
-            conditions.filter(|term| term.values().all(|own| own.possible(&nothing))).collect();
+            conditions.filter(|term| term.values().all(|own| own.can_both_hold(&nothing))).collect();
+        // How many times values are looked up, at most.
+        let mut asked: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        let lookups: usize = (terms.iter().flatten())
+            .map(|(key, condition)| {
+                let (profiles, named) = *asked.entry(key).or_insert_with(|| {
+                    catalog.profiles_and_values_for_label(key, |p| snapshot.admits(p, namespace))
+                });
+                condition.count_named_values().saturating_mul(profiles).min(named)
+            })
+            .sum();
+        let more = open.count() > MAX_TERMS || lookups > MAX_LOOKUPS || !deadline.take_looks(lookups);
         // What is left is compared with each profile.
         terms.iter_mut().for_each(|term| term.retain(|key, _| catalog.asks_for_label(key)));
         terms.dedup();
         shared.retain(|key, _| catalog.asks_for_label(key));
-        let labels = terms.iter().flatten();
-        let lookups: usize =
-            labels.map(|(key, condition)| catalog.max_lookups_of_label_values(key, condition.named())).sum();
-        let more = open.count() > MAX_TERMS || lookups > MAX_LOOKUPS || !deadline.take_looks(lookups);
         Self { terms, more, shared, catalog }
     }
 
     /// The conditions of a term on a label.
-    fn of_label<'t>(&'t self, term: &'t ByLabel<'a>, key: &str) -> Option<&'t Condition<&'a str>> {
+    fn of_label<'t>(&'t self, term: &'t ByLabel<'a>, key: &str) -> Option<&'t CombinedConditions<&'a str>> {
         term.get(key).or_else(|| self.shared.get(key))
     }
 
     /// Whether a node could satisfy both the pod and the profile. A profile that names no nodes fits nothing here.
     pub(crate) fn may_fit_nodes_of(&self, profile: &Profile) -> bool {
         let Some(selection) = self.catalog.selection_of(&profile.name) else { return false };
-        let (nothing, stated) = (Condition::default(), selection.all_conditions());
+        let (nothing, stated) = (CombinedConditions::default(), selection.all_conditions());
         if self.more {
             return true;
         }
         // What the node selector rules out, no term allows again: each label is looked at once, not for each term.
-        let by_selector = |key: &str, wanted: &Condition<Box<str>>| {
-            self.shared.get(key).unwrap_or(&nothing).possible(wanted)
+        let by_selector = |key: &str, wanted: &CombinedConditions<Box<str>>| {
+            self.shared.get(key).unwrap_or(&nothing).can_both_hold(wanted)
         };
-        let fits = |(key, own): (&&str, &Condition<&str>)| stated.get(*key).is_none_or(|w| own.possible(w));
+        let fits = |(key, own): (&&str, &CombinedConditions<&str>)| {
+            stated.get(*key).is_none_or(|w| own.can_both_hold(w))
+        };
         stated.iter().all(|(key, wanted)| by_selector(key, wanted))
             && self.terms.iter().any(|term| term.iter().all(fits))
     }
@@ -152,8 +167,8 @@ impl<'a> Conditions<'a> {
     fn beyond_selector<'w>(
         &self,
         wanted: &'w ConditionsByNodeLabel,
-    ) -> Vec<(&'w str, &'w Condition<Box<str>>)> {
-        let by_selector = |key: &str, wanted: &Condition<Box<str>>| {
+    ) -> Vec<(&'w str, &'w CombinedConditions<Box<str>>)> {
+        let by_selector = |key: &str, wanted: &CombinedConditions<Box<str>>| {
             self.shared.get(key).is_some_and(|condition| condition.implies(wanted))
         };
         let all = wanted.iter().map(|(key, wanted)| (&**key, wanted));
@@ -162,6 +177,6 @@ impl<'a> Conditions<'a> {
 }
 
 /// Whether every node that satisfies a term satisfies what is wanted.
-fn implies(term: &ByLabel<'_>, wanted: &[(&str, &Condition<Box<str>>)]) -> bool {
+fn implies(term: &ByLabel<'_>, wanted: &[(&str, &CombinedConditions<Box<str>>)]) -> bool {
     wanted.iter().all(|(key, wanted)| term.get(key).is_some_and(|condition| condition.implies(wanted)))
 }

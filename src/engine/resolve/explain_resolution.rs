@@ -10,11 +10,11 @@ use super::{
 use crate::deadline::NEVER;
 use crate::demands::Subject;
 use crate::facts::PROFILE_ANNOTATION;
-use crate::nodes::{ClassSet, Constraints, ExcludedBy};
+use crate::nodes::{ClassSet, ExcludedBy, NodeConstraintsOfPod};
 use crate::profile::schema::LabelSelector;
 use crate::profile::{INJECTED_ANNOTATION, Profile};
 use crate::snapshot::Snapshot;
-use crate::text::{count, printable};
+use crate::text::{count_with_noun, escaped_and_cut};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -102,7 +102,7 @@ pub struct ExplainedProfile {
 pub fn explain_resolution(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> ResolutionExplanation {
     let snapshot = subject.snapshot;
     let resolution = resolve_profile_of_pod(subject, flag);
-    let constraints = Constraints::of(subject.pod);
+    let constraints = NodeConstraintsOfPod::of(subject.pod);
     let view = snapshot.all_nodes();
     let fits = (!view.is_empty()).then(|| snapshot.landing(&constraints, subject.deadline));
     ResolutionExplanation {
@@ -120,7 +120,7 @@ fn explain_nearest_profiles(
     subject: &Subject<'_>,
     resolution: &Resolution,
     fits: Option<&ClassSet>,
-    constraints: &Constraints<'_>,
+    constraints: &NodeConstraintsOfPod<'_>,
 ) -> ShownEntries<ExplainedProfile> {
     let catalog = subject.snapshot.catalog();
     let chosen = resolution.profile().map(|(profile, _)| profile.name.as_str());
@@ -184,11 +184,11 @@ fn steps(
     flag: Option<&Arc<Profile>>,
     resolution: &Resolution,
     fits: Option<&ClassSet>,
-    constraints: &Constraints<'_>,
+    constraints: &NodeConstraintsOfPod<'_>,
 ) -> Vec<Step> {
     let (facts, snapshot) = (subject.namespace_facts, subject.snapshot);
     let deciding = deciding(resolution);
-    let quoted = |name: Option<&str>| name.map_or("none".to_owned(), |n| printable(n, 80));
+    let quoted = |name: Option<&str>| name.map_or("none".to_owned(), |n| escaped_and_cut(n, 80));
     let namespace = match facts {
         None => format!("namespace {} is not known", subject.namespace),
         Some(facts) => {
@@ -209,7 +209,7 @@ fn steps(
         ),
         ("own", words_of_own_resources_and_networks(subject)),
         ("nodes", words_of_nodes(fits, usable.as_ref(), constraints.is_partial(), snapshot)),
-        ("selectors", selectors(constraints, snapshot)),
+        ("selectors", selectors(constraints, snapshot, subject.namespace)),
         ("namespace", namespace),
         (
             "cluster",
@@ -252,7 +252,9 @@ fn words_of_own_resources_and_networks(subject: &Subject<'_>) -> String {
     };
     let nodes = NodesThatLabelsFit::of(subject);
     for container in subject.pod.containers() {
-        for resource in container.resource_names().filter(|r| container.units(r).is_some_and(|u| u > 0)) {
+        for resource in
+            container.resource_names().filter(|r| container.units_of_resource(r).is_some_and(|u| u > 0))
+        {
             let serving = catalog.with_resource(resource);
             if !serving.is_empty() {
                 let of = names(&mut serving.iter().map(|p| p.name.as_str()));
@@ -262,7 +264,7 @@ fn words_of_own_resources_and_networks(subject: &Subject<'_>) -> String {
                     }
                     _ => "",
                 };
-                add(format!("resource {} belongs to {of}{excluded}", printable(resource, 80)));
+                add(format!("resource {} belongs to {of}{excluded}", escaped_and_cut(resource, 80)));
             }
         }
     }
@@ -270,11 +272,13 @@ fn words_of_own_resources_and_networks(subject: &Subject<'_>) -> String {
         let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
         let having = catalog.with_network(&item.name).iter();
         let mut having = having
-            .filter(|p| p.rails.iter().any(|r| r.network.is(namespace, &item.name, subject.namespace)))
+            .filter(|p| {
+                p.rails.iter().any(|r| r.network.is_network(namespace, &item.name, subject.namespace))
+            })
             .map(|p| p.name.as_str())
             .peekable();
         if having.peek().is_some() {
-            let name = printable(&item.name, 80);
+            let name = escaped_and_cut(&item.name, 80);
             add(format!("network {namespace}/{name} belongs to {}", names(&mut having)));
         }
     }
@@ -293,8 +297,12 @@ fn words_of_nodes(
 ) -> String {
     let (Some(fits), Some(usable)) = (fits, usable) else { return "no node is known".to_owned() };
     let view = snapshot.all_nodes();
-    let all = view.count(view.classes().all());
-    let mut said = format!("the pod can run on {} of {}", view.count(fits), count(all, "node"));
+    let all = view.count_nodes_of_classes(view.classes().all());
+    let mut said = format!(
+        "the pod can run on {} of {}",
+        view.count_nodes_of_classes(fits),
+        count_with_noun(all, "node")
+    );
     let ShownEntries { shown, more } = fabrics(fits, snapshot);
     let mut fabrics: Vec<String> = shown
         .into_iter()
@@ -323,7 +331,7 @@ fn words_of_nodes(
 /// Nodes of a set by the profiles they carry.
 fn fabrics(set: &ClassSet, snapshot: &Snapshot) -> ShownEntries<(ShownEntries<String>, usize)> {
     let mut found: BTreeMap<usize, usize> = BTreeMap::new();
-    for (number, _, nodes) in snapshot.all_nodes().members(set) {
+    for (number, _, nodes) in snapshot.all_nodes().classes_with_node_counts(set) {
         *found.entry(snapshot.catalog().profile_set_of_class(number)).or_default() += nodes;
     }
     let profiles = |fabric: usize| snapshot.catalog().profile_set(fabric);
@@ -341,8 +349,8 @@ fn fabrics(set: &ClassSet, snapshot: &Snapshot) -> ShownEntries<(ShownEntries<St
 }
 
 /// The profiles whose nodes the pod's selectors ask for, and those that they leave open.
-fn selectors(constraints: &Constraints<'_>, snapshot: &Snapshot) -> String {
-    let conditions = Conditions::of(constraints, snapshot.catalog(), &NEVER);
+fn selectors(constraints: &NodeConstraintsOfPod<'_>, snapshot: &Snapshot, namespace: &str) -> String {
+    let conditions = Conditions::of(constraints, (snapshot, namespace), &NEVER);
     let fitting: Vec<_> = snapshot
         .profiles()
         .filter(|p| conditions.may_fit_nodes_of(p))
@@ -371,13 +379,17 @@ fn selectors(constraints: &Constraints<'_>, snapshot: &Snapshot) -> String {
     }
 }
 
-fn explain_landing(fits: &ClassSet, constraints: &Constraints<'_>, subject: &Subject<'_>) -> Landing {
+fn explain_landing(
+    fits: &ClassSet,
+    constraints: &NodeConstraintsOfPod<'_>,
+    subject: &Subject<'_>,
+) -> Landing {
     let snapshot = subject.snapshot;
     let view = snapshot.all_nodes();
     let all = view.classes().all();
     Landing {
-        nodes: view.count(all),
-        fits: view.count(fits),
+        nodes: view.count_nodes_of_classes(all),
+        fits: view.count_nodes_of_classes(fits),
         fabrics: fabrics(fits, snapshot),
         dropped: snapshot.excluded_nodes_by_constraint(constraints, all, subject.deadline).into(),
     }
@@ -388,7 +400,7 @@ fn explain_profile(
     subject: &Subject<'_>,
     resolution: &Resolution,
     fits: Option<&ClassSet>,
-    constraints: &Constraints<'_>,
+    constraints: &NodeConstraintsOfPod<'_>,
 ) -> ExplainedProfile {
     let snapshot = subject.snapshot;
     let view = snapshot.all_nodes();
@@ -397,7 +409,7 @@ fn explain_profile(
     let nodes = carrying.zip(fits).map(|(carrying, fits)| {
         let mut both = carrying.clone();
         both.intersect_with(fits);
-        (view.count(carrying), view.count(&both))
+        (view.count_nodes_of_classes(carrying), view.count_nodes_of_classes(&both))
     });
     let dropped = match (carrying, nodes) {
         (Some(carrying), Some((all, fit))) if fit < all => {
@@ -407,8 +419,12 @@ fn explain_profile(
     };
     let mut needs = Vec::new();
     if !subject.snapshot.admits(profile, subject.namespace) {
-        let selector: Vec<String> =
-            profile.namespaces.iter().flat_map(LabelSelector::conditions).map(|r| r.to_string()).collect();
+        let selector: Vec<String> = profile
+            .namespaces
+            .iter()
+            .flat_map(LabelSelector::label_requirements)
+            .map(|r| r.to_string())
+            .collect();
         needs.push(format!("a namespace with {}", selector.join(", ")));
     }
     if let Some(reason) = unmet_condition_of_when(profile, subject) {
@@ -431,7 +447,7 @@ fn explain_profile(
             ));
         }
         Some(_) => {}
-        None if !profile.has_nodes() => {
+        None if !profile.has_node_requirements() => {
             needs.push("an annotation that names it, because the profile selects no nodes".to_owned())
         }
         None => {}
@@ -462,6 +478,7 @@ fn explain_profile(
 
 /// How a profile selects its nodes.
 fn own_selector(profile: &Profile) -> String {
-    let said: Vec<String> = profile.selecting().map(|condition| condition.to_string()).collect();
+    let said: Vec<String> =
+        profile.node_selector_else_instance_types().map(|condition| condition.to_string()).collect();
     if said.is_empty() { "any labels".to_owned() } else { said.join(", ") }
 }

@@ -4,7 +4,7 @@ use super::{Evidence, Resolution};
 use crate::demands::Subject;
 use crate::profile::Profile;
 use crate::profile::schema::MultiNode;
-use crate::text::count;
+use crate::text::count_with_noun;
 use std::sync::Arc;
 
 /// Gives the profile to a pod that did not name it, unless its `when` says otherwise.
@@ -25,7 +25,7 @@ pub(crate) fn unmet_condition_of_when(profile: &Profile, subject: &Subject<'_>) 
     if let Some(asked) = subject.accelerators
         && asked < least
     {
-        let needed = count(least as usize, "whole accelerator");
+        let needed = count_with_noun(least as usize, "whole accelerator");
         return Some(format!(
             "without an annotation, the profile applies only to pods with at least {needed}, and this pod has {asked}"
         ));

@@ -2,7 +2,7 @@
 
 use super::Strength;
 use crate::profile::Profile;
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use std::sync::Arc;
 
 /// The outcome.
@@ -149,8 +149,8 @@ impl Evidence {
         match self {
             Self::Flag => "named by --profile".into(),
             Self::PodAnnotation => "named by the pod's annotation".into(),
-            Self::Resource(name) => format!("the only one with resource {}", printable(name, 80)),
-            Self::Network(name) => format!("the only one with network {}", printable(name, 80)),
+            Self::Resource(name) => format!("the only one with resource {}", escaped_and_cut(name, 80)),
+            Self::Network(name) => format!("the only one with network {}", escaped_and_cut(name, 80)),
             Self::Nodes => "the only one on the nodes where the pod can run".into(),
             Self::Asked => {
                 "the one that the pod's selectors ask for, among the profiles of nodes where the pod can run"

@@ -57,7 +57,7 @@ fn find_missing(
     }
     // The scheduler allocates a claim for a resource that a DeviceClass provides; nodes do not list it
     // (kubernetes/enhancements KEP-5004). A device plugin may provide it too, on other nodes.
-    let claimed = |name: &str| snapshot.cluster_facts_for_audience().class_behind(name).is_some();
+    let claimed = |name: &str| snapshot.cluster_facts_for_audience().device_class_of_resource(name).is_some();
     for resource in
         snapshot.catalog().resources_on_none_of_its_nodes(&profile.name).iter().filter(|name| !claimed(name))
     {

@@ -3,7 +3,7 @@
 use super::{Evidence, Resolution, is_when_met};
 use crate::demands::Subject;
 use crate::facts::PROFILE_ANNOTATION;
-use crate::text::{nearest, printable};
+use crate::text::{escaped_and_cut, nearest_if_probably_meant};
 use std::sync::Arc;
 
 pub(super) fn resolve_named_profile(name: &str, by: Evidence, subject: &Subject<'_>) -> Resolution {
@@ -21,14 +21,17 @@ pub(super) fn resolve_named_profile(name: &str, by: Evidence, subject: &Subject<
             }
         }
         _ => {
-            let shown = printable(name, 80);
+            let shown = escaped_and_cut(name, 80);
             // One text for both cases: it does not reveal whether another team's profile exists.
             let namespace = subject.namespace;
             let reason =
                 format!("profile {shown:?} does not exist, or namespace {namespace:?} may not use it");
             let list: Vec<&str> = usable().take(8).collect();
             let base = crate::profile::built_in_bases::BASES.iter().any(|(base, _)| *base == name);
-            let fix = match nearest(name, subject.deadline.names_within_compare_budget(name, usable())) {
+            let fix = match nearest_if_probably_meant(
+                name,
+                subject.deadline.names_within_compare_budget(name, usable()),
+            ) {
                 _ if base => {
                     format!(
                         "Name a FabricProfile that has `base: {name}`; {name:?} is a built-in base, not a FabricProfile."

@@ -3,7 +3,7 @@
 use super::candidates_by_nodes::no_node_has_profile_or_accelerators;
 use super::{Conditions, Evidence};
 use crate::demands::Subject;
-use crate::nodes::{ClassSet, Constraints};
+use crate::nodes::{ClassSet, NodeConstraintsOfPod};
 use crate::profile::Profile;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,10 +38,9 @@ pub(super) fn profiles_by_resources_and_networks(subject: &Subject<'_>) -> Profi
         }
     };
     let mut attached: BTreeSet<String> = BTreeSet::new();
-    let asked =
-        subject.pod.containers().iter().flat_map(|c| {
-            c.resource_names().filter(move |name| c.units(name).is_some_and(|units| units > 0))
-        });
+    let asked = subject.pod.containers().iter().flat_map(|c| {
+        c.resource_names().filter(move |name| c.units_of_resource(name).is_some_and(|units| units > 0))
+    });
     for resource in asked.take(MAX_EVIDENCE) {
         add(only(snapshot.catalog().with_resource(resource), &|_| true), &|| {
             Evidence::Resource(resource.to_owned())
@@ -49,8 +48,9 @@ pub(super) fn profiles_by_resources_and_networks(subject: &Subject<'_>) -> Profi
     }
     for item in subject.readable_networks().iter().flat_map(|n| &n.items).take(MAX_EVIDENCE) {
         let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
-        let has =
-            |p: &Profile| p.rails.iter().any(|r| r.network.is(namespace, &item.name, subject.namespace));
+        let has = |p: &Profile| {
+            p.rails.iter().any(|r| r.network.is_network(namespace, &item.name, subject.namespace))
+        };
         let found = only(snapshot.catalog().with_network(&item.name), &has);
         attached.extend(found.iter().map(|profile| profile.name.clone()));
         add(found, &|| Evidence::Network(format!("{namespace}/{}", item.name)));
@@ -72,7 +72,7 @@ pub(super) fn profiles_by_resources_and_networks(subject: &Subject<'_>) -> Profi
 /// The nodes that fit the labels that a pod asks for. Taints do not count, because controllers add tolerations to a
 /// workload's pods.
 pub(super) struct NodesThatLabelsFit<'a> {
-    constraints: Constraints<'a>,
+    constraints: NodeConstraintsOfPod<'a>,
     landing: ClassSet,
     /// A pod may list thousands of values, and name dozens of profiles.
     conditions: OnceCell<Conditions<'a>>,
@@ -81,7 +81,7 @@ pub(super) struct NodesThatLabelsFit<'a> {
 
 impl<'a> NodesThatLabelsFit<'a> {
     pub(super) fn of(subject: &Subject<'a>) -> Self {
-        let constraints = Constraints { any_taints: true, ..Constraints::of(subject.pod) };
+        let constraints = NodeConstraintsOfPod { any_taints: true, ..NodeConstraintsOfPod::of(subject.pod) };
         let landing = subject.snapshot.landing(&constraints, subject.deadline);
         Self { constraints, landing, conditions: OnceCell::new(), idle: OnceCell::new() }
     }
@@ -91,10 +91,11 @@ impl<'a> NodesThatLabelsFit<'a> {
     /// exist where the pod runs.
     pub(super) fn exclude_nodes_of(&self, profile: &Profile, subject: &Subject<'a>) -> bool {
         let (snapshot, catalog) = (subject.snapshot, subject.snapshot.catalog());
-        if self.constraints.any_labels || !profile.has_nodes() {
+        if self.constraints.any_labels || !profile.has_node_requirements() {
             return false;
         }
-        let conditions = || Conditions::of(&self.constraints, catalog, subject.deadline);
+        let conditions =
+            || Conditions::of(&self.constraints, (snapshot, subject.namespace), subject.deadline);
         let may_meet = || self.conditions.get_or_init(conditions).may_fit_nodes_of(profile);
         let Some(carrying) = catalog.node_classes_of(&profile.name).filter(|carrying| !carrying.is_clear())
         else {

@@ -6,7 +6,7 @@ use crate::json::decode_with_place::decode_object as decode;
 use crate::nodes::ClassSet;
 use crate::profile::{FabricProfile, FabricProfileStatus, Problem, Profile};
 use crate::snapshot::Snapshot;
-use crate::text::count;
+use crate::text::count_with_noun;
 
 /// Most problems, the same limit as in the CRD.
 const MAX_PROBLEMS: usize = 64;
@@ -52,7 +52,7 @@ impl<'s> Statuses<'s> {
 /// The status of a profile without `observedGeneration`, which the snapshot does not know.
 fn status_of_profile(profile: &FabricProfile, statuses: &Statuses<'_>) -> (FabricProfileStatus, ProfileUse) {
     let snapshot = statuses.snapshot;
-    let resolved = match Profile::resolve(profile, snapshot.bases()) {
+    let resolved = match Profile::checked_with_base(profile, snapshot.bases()) {
         Ok(resolved) => resolved,
         Err(error) => return (broken(&error.pointer, &error.message), ProfileUse::Unusable),
     };
@@ -74,7 +74,7 @@ fn status_of_profile(profile: &FabricProfile, statuses: &Statuses<'_>) -> (Fabri
     }
     let nodes = snapshot.all_nodes();
     let classes = snapshot.catalog().node_classes_of(&resolved.name).filter(|_| !nodes.is_empty());
-    let matching = classes.map(|set| nodes.count(set));
+    let matching = classes.map(|set| nodes.count_nodes_of_classes(set));
     let mut problems: Vec<Problem> = missing_for_every_namespace(&resolved, snapshot)
         .iter()
         .map(|what| Problem {
@@ -145,8 +145,8 @@ fn broken(pointer: &str, message: &str) -> FabricProfileStatus {
 }
 
 fn problem(pointer: &str, message: &str) -> Problem {
-    let message = crate::text::printable(message, 1024);
-    Problem { pointer: crate::text::printable(pointer, 1000), message }
+    let message = crate::text::escaped_and_cut(message, 1024);
+    Problem { pointer: crate::text::escaped_and_cut(pointer, 1000), message }
 }
 
 /// Path where the profile names a network or resource; its base, if the profile does not name it itself.
@@ -180,7 +180,7 @@ fn problem_of_equal_priority(
     let meeting = on_nodes.filter(|(other, set)| {
         !set.is_disjoint(classes) && statuses.namespaces.admit_a_common_namespace(profile, other)
     });
-    let mut shared = nodes.classes().none();
+    let mut shared = nodes.classes().empty_set();
     let (mut count_of_others, mut names) = (0_usize, Vec::new());
     for (other, set) in meeting {
         shared.union_with(set);
@@ -190,7 +190,7 @@ fn problem_of_equal_priority(
         }
     }
     shared.intersect_with(classes);
-    let shared = nodes.count(&shared);
+    let shared = nodes.count_nodes_of_classes(&shared);
     if shared == 0 {
         return None;
     }
@@ -201,7 +201,7 @@ fn problem_of_equal_priority(
         "priority {} is also the priority of {names}{more} on {}: a pod that can run on these nodes gets a profile only if \
          the pod names a profile, or if its selectors ask for the nodes of only one profile",
         profile.priority,
-        count(shared, "node")
+        count_with_noun(shared, "node")
     );
     Some(Problem { pointer: "/spec/priority".into(), message })
 }

@@ -2,8 +2,8 @@
 //! the profile has them alike. The profile's status and its review report them, not each pod.
 
 use super::MissingNetworkOrResource;
-use crate::multus::ipam::PoolRef;
-use crate::multus::subnet::first_overlap;
+use crate::multus::ipam::NvIpamPoolName;
+use crate::multus::subnet::first_two_members_that_overlap;
 use crate::profile::{Profile, Rail};
 use crate::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +44,7 @@ fn shared_subnet(profile: &Profile, snapshot: &Snapshot) -> Option<RailFault> {
                 .map(|s| (*s, index)),
         );
     }
-    let (subnet, first, second) = first_overlap(subnets)?;
+    let (subnet, first, second) = first_two_members_that_overlap(subnets)?;
     let (first, second) = (profile.rails.get(first)?, profile.rails.get(second)?);
     Some(RailFault {
         at: at_network(second),
@@ -57,7 +57,7 @@ fn shared_subnet(profile: &Profile, snapshot: &Snapshot) -> Option<RailFault> {
 }
 
 fn small_pools(profile: &Profile, snapshot: &Snapshot) -> Vec<RailFault> {
-    let mut pools: BTreeMap<&str, (u64, &PoolRef, &Rail)> = BTreeMap::new();
+    let mut pools: BTreeMap<&str, (u64, &NvIpamPoolName, &Rail)> = BTreeMap::new();
     for rail in &profile.rails {
         let fact = rail.network.namespace.as_deref().and_then(|ns| snapshot.network(ns, &rail.network.name));
         let pool = fact.and_then(|f| f.addressing.ipam.as_ref()?.pool.as_ref()).filter(|p| !p.cidr);
@@ -82,7 +82,7 @@ fn mixed_mtu(profile: &Profile, snapshot: &Snapshot) -> Vec<RailFault> {
     let names: BTreeSet<&str> = profile.rails.iter().filter_map(|r| r.resource.as_deref()).collect();
     let mixed = names.into_iter().filter_map(|name| {
         let fact = snapshot.resource(name).filter(|fact| fact.rdma == Some(true))?;
-        let (low, high) = snapshot.cluster_facts_for_audience().site(fact)?.mtu.filter(|(low, high)| low != high)?;
+        let (low, high) = snapshot.cluster_facts_for_audience().node_facts_of_sriov_resource(fact)?.mtu.filter(|(low, high)| low != high)?;
         Some(RailFault {
             at: MissingNetworkOrResource::Resource(name.to_owned()),
             message: format!(

@@ -70,7 +70,7 @@ pub(super) fn replaces(named: &Profile, other: &Profile, on_the_nodes: &[Arc<Pro
     if on_the_nodes.iter().any(|p| p.name == named.name) {
         return named.priority >= other.priority;
     }
-    !named.has_nodes() && named.priority > other.priority
+    !named.has_node_requirements() && named.priority > other.priority
 }
 
 /// Removes the profiles that another one beats: a stronger one of at least the same priority, or, where the pod asks for

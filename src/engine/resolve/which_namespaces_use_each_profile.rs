@@ -1,7 +1,7 @@
 //! Which namespaces each of all profiles admits. The statuses of all profiles ask for these sets together, so each selector
 //! is evaluated once, by an index of the namespaces' labels.
 
-use crate::facts::{Mode, NamespaceFacts};
+use crate::facts::{EnforcementMode, NamespaceFacts};
 use crate::nodes::Relation;
 use crate::profile::Profile;
 use crate::profile::schema::LabelSelector;
@@ -38,7 +38,8 @@ impl<'s> NamespacesOfAllProfiles<'s> {
         let known = snapshot.namespaces();
         let none = FixedBitSet::with_capacity(known.len());
         let selectors = || snapshot.catalog().iter().filter_map(|p| Some((&*p.name, p.namespaces.as_ref()?)));
-        let keys = selectors().flat_map(|(_, selector)| selector.conditions().map(|condition| condition.key));
+        let keys = selectors()
+            .flat_map(|(_, selector)| selector.label_requirements().map(|condition| condition.key));
         let by_key = keys.map(|key| (key, OfKey::default())).collect();
         let mut index = NamespacesByLabel { opted_in: none.clone(), by_key };
         let (mut enforcing, mut defaults): (_, HashMap<&str, Vec<usize>>) = (none, HashMap::new());
@@ -47,7 +48,7 @@ impl<'s> NamespacesOfAllProfiles<'s> {
                 defaults.entry(profile).or_default().push(number);
             }
             if let Some(mode) = facts.mode() {
-                enforcing.set(number, mode == Mode::Enforce);
+                enforcing.set(number, mode == EnforcementMode::Enforce);
                 index.add(number, facts);
             }
         }
@@ -92,7 +93,7 @@ impl<'s> NamespacesByLabel<'s> {
     /// The namespaces that meet every condition of a selector.
     fn admitted(&self, selector: &LabelSelector) -> FixedBitSet {
         let mut found = self.opted_in.clone();
-        for condition in selector.conditions() {
+        for condition in selector.label_requirements() {
             let mut fits = FixedBitSet::with_capacity(found.len());
             let of_key = self.by_key.get(condition.key);
             if matches!(condition.relation, Relation::Exists | Relation::DoesNotExist) {

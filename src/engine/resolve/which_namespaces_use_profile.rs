@@ -1,7 +1,7 @@
 //! Namespaces that may use a profile.
 
 use super::admits;
-use crate::facts::{Mode, NamespaceFacts};
+use crate::facts::{EnforcementMode, NamespaceFacts};
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
 
@@ -28,5 +28,5 @@ pub fn count_enforcing_namespaces(profile: &Profile, snapshot: &Snapshot) -> usi
 }
 
 fn enforces_and_is_admitted(profile: &Profile, name: &str, facts: &NamespaceFacts) -> bool {
-    facts.mode() == Some(Mode::Enforce) && admits(profile, name, Some(facts))
+    facts.mode() == Some(EnforcementMode::Enforce) && admits(profile, name, Some(facts))
 }

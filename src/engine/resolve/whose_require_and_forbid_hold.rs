@@ -2,7 +2,7 @@
 
 use super::{Evidence, Resolution, candidates_by_nodes};
 use crate::demands::Subject;
-use crate::nodes::Constraints;
+use crate::nodes::NodeConstraintsOfPod;
 use crate::profile::Profile;
 use std::sync::Arc;
 
@@ -35,11 +35,11 @@ pub(crate) fn profiles_of_nodes_also_held(
     if !subject.snapshot.catalog().any_profile_restricts_variables() {
         return Vec::new();
     }
-    let mut constraints = Constraints::of(subject.pod);
+    let mut constraints = NodeConstraintsOfPod::of(subject.pod);
     constraints.resources.extend(&planned.resources);
     let selector = named.and_then(|profile| profile.node_selector.as_ref()).filter(|_| planned.placed);
     if let Some(selector) = selector {
-        constraints = constraints.kept_to(selector);
+        constraints = constraints.with_selector_in_every_term(selector);
     }
     candidates_by_nodes::profiles_of_nodes_beside_named(&constraints, subject, named)
 }

@@ -3,10 +3,10 @@
 use super::decide_webhook_request::{Answer, WebhookEntry};
 use super::response_warnings::warnings;
 use super::verdict_for_metrics::Verdict;
-use crate::json::write::{Members, push_format, push_list, push_object};
+use crate::json::write::{MemberWriter, push_list, push_object, push_text_of_parts};
 use crate::plan::ChangeKind;
 use crate::rules::{Finding, Severity, fold_by_other_object};
-use crate::text::{count, printable, push_json};
+use crate::text::{count_with_noun, escaped_and_cut, push_json_text};
 use base64::Engine;
 use std::time::Duration;
 
@@ -46,21 +46,21 @@ pub fn render_with_owner_and_duration(outcome: &Answer, noted: &OwnerAndDuration
     let mut out = String::with_capacity(768 + decision.patch.text().len() / 3 * 4);
     out.push_str(r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":"#);
     push_object(&mut out, |response| {
-        response.text("uid", &outcome.uid);
-        response.key("allowed").push_str(if decision.denied { "false" } else { "true" });
+        response.push_text_member("uid", &outcome.uid);
+        response.push_key("allowed").push_str(if decision.denied { "false" } else { "true" });
         if decision.denied {
-            response.object("status", |status| {
-                status.key("code").push_str("403");
+            response.push_object_member("status", |status| {
+                status.push_key("code").push_str("403");
                 // kubectl drops the message of reason Invalid, and prints that of Forbidden with its newlines.
-                status.text("reason", "Forbidden");
-                status.text("message", &denial_message_with_warnings(&decision.findings));
+                status.push_text_member("reason", "Forbidden");
+                status.push_text_member("message", &denial_message_with_warnings(&decision.findings));
             });
         }
         if !decision.patch.is_empty() {
             // Both or neither: the API server refuses one without the other.
-            response.text("patchType", "JSONPatch");
+            response.push_text_member("patchType", "JSONPatch");
             // Not searched for characters to escape: base64 has none.
-            let out = response.key("patch");
+            let out = response.push_key("patch");
             out.push('"');
             base64::engine::general_purpose::STANDARD.encode_string(decision.patch.text(), out);
             out.push('"');
@@ -68,10 +68,12 @@ pub fn render_with_owner_and_duration(outcome: &Answer, noted: &OwnerAndDuration
         // The denial lists the warnings too; kubectl would print them twice.
         let warnings = if decision.denied { Vec::new() } else { warnings(outcome) };
         if !warnings.is_empty() {
-            push_list(response.key("warnings"), warnings.iter(), |out, warning| push_json(out, warning));
+            push_list(response.push_key("warnings"), warnings.iter(), |out, warning| {
+                push_json_text(out, warning)
+            });
         }
         if has_audit(outcome) {
-            response.object("auditAnnotations", |annotations| {
+            response.push_object_member("auditAnnotations", |annotations| {
                 write_audit_annotations(annotations, outcome, noted)
             });
         }
@@ -85,7 +87,7 @@ pub fn render_with_owner_and_duration(outcome: &Answer, noted: &OwnerAndDuration
 pub fn denial_message_with_warnings(findings: &[Finding]) -> String {
     let errors: Vec<&Finding> = findings.iter().filter(|f| f.severity == Severity::Error).collect();
     let worst = errors.first().map(|f| format!(", {} {}", f.rule, f.message)).unwrap_or_default();
-    let first = format!("{}{worst}", count(errors.len(), "error"));
+    let first = format!("{}{worst}", count_with_noun(errors.len(), "error"));
     let mut message = cut(&first, MAX_FIRST_LINE - HINT.len());
     message.push_str(HINT);
     let mut shown = 0;
@@ -93,7 +95,7 @@ pub fn denial_message_with_warnings(findings: &[Finding]) -> String {
     for (finding, more) in reported.iter().take(MAX_FINDINGS_IN_DENIAL) {
         let path = if finding.path.is_empty() { "object" } else { &finding.path };
         let more = if *more == 0 { String::new() } else { format!(" ({more} more like this)") };
-        let line = format!("\n{} {path}: {}{more}", finding.rule, finding.line());
+        let line = format!("\n{} {path}: {}{more}", finding.rule, finding.message_and_fix_in_line());
         if message.len() + line.len() > MAX_DENIAL_LENGTH - 32 {
             break;
         }
@@ -135,43 +137,50 @@ fn reports_change_counts(outcome: &Answer) -> bool {
 }
 
 /// Audit annotations, by key. They have what the log has; the API server adds the user, the object and the times.
-fn write_audit_annotations(annotations: &mut Members<'_>, outcome: &Answer, noted: &OwnerAndDuration<'_>) {
+fn write_audit_annotations(
+    annotations: &mut MemberWriter<'_>,
+    outcome: &Answer,
+    noted: &OwnerAndDuration<'_>,
+) {
     let decision = &outcome.decision;
     let mutates = outcome.entry == WebhookEntry::Mutate;
     if reports_change_counts(outcome) {
         let counts = ChangeKind::counts(decision.plan.changes.iter().map(|c| &c.edit));
         // Names of kinds and numbers: nothing to escape.
-        let out = annotations.key("changes");
+        let out = annotations.push_key("changes");
         out.push('"');
         counts.write_to(out);
         out.push('"');
     }
     if !mutates {
-        annotations.text("decision", Verdict::of(outcome).name());
+        annotations.push_text_member("decision", Verdict::of(outcome).name());
     }
     if let Some(took) = noted.took {
-        push_format(annotations.key("duration_seconds"), format_args!("{:.6}", took.as_secs_f64()));
+        push_text_of_parts(
+            annotations.push_key("duration_seconds"),
+            format_args!("{:.6}", took.as_secs_f64()),
+        );
     }
     // The API server logs a warning about a key that it has already.
     if mutates {
         return;
     }
     if let Some(evidence) = &decision.evidence {
-        annotations.text("evidence", &printable(evidence, MAX_EVIDENCE_LENGTH));
+        annotations.push_text_member("evidence", &escaped_and_cut(evidence, MAX_EVIDENCE_LENGTH));
     }
     write_rule_ids(annotations, "ignored", decision.suppressed.iter().map(|s| s.finding.rule));
     if !noted.owner.is_empty() {
-        annotations.text("owner", noted.owner);
+        annotations.push_text_member("owner", noted.owner);
     }
     if let Some(profile) = &decision.profile {
-        annotations.text("profile", &printable(profile, MAX_PROFILE_NAMES_LENGTH));
+        annotations.push_text_member("profile", &escaped_and_cut(profile, MAX_PROFILE_NAMES_LENGTH));
     }
     write_rule_ids(annotations, "rules", decision.findings.iter().map(|f| f.rule));
 }
 
 /// Ids of rules, each once, where there are any.
 fn write_rule_ids(
-    annotations: &mut Members<'_>,
+    annotations: &mut MemberWriter<'_>,
     key: &'static str,
     rules: impl Iterator<Item = &'static str>,
 ) {
@@ -179,7 +188,7 @@ fn write_rule_ids(
     rules.sort_unstable();
     rules.dedup();
     if !rules.is_empty() {
-        annotations.text(key, &rules.join(","));
+        annotations.push_text_member(key, &rules.join(","));
     }
 }
 

@@ -2,7 +2,7 @@
 //! objects stay raw text, for the reader of their kind: decoding them through generic types costs more than everything
 //! else together.
 
-use crate::json::null_as_absent::Text;
+use crate::json::types_of_decoded_fields::Text;
 use crate::json::{decode_with_place, reader};
 use crate::pod::PodView;
 use serde::Deserialize;
@@ -23,7 +23,7 @@ pub struct AdmissionReview<'a, O = &'a RawValue> {
     #[serde(borrow, default)]
     pub kind: Option<Text<'a>>,
     /// The request.
-    #[serde(borrow, default, deserialize_with = "crate::json::null_as_absent::mapping")]
+    #[serde(borrow, default, deserialize_with = "crate::json::types_of_decoded_fields::optional_struct")]
     pub request: Option<Request<'a, O>>,
 }
 
@@ -143,7 +143,7 @@ fn request_of_valid_envelope<O>(review: AdmissionReview<'_, O>) -> Result<Reques
     let (version, kind) = (review.api_version.as_deref(), review.kind.as_deref());
     if (version, kind) != (Some("admission.k8s.io/v1"), Some("AdmissionReview")) {
         let found = format!("{} {}", version.unwrap_or("no apiVersion"), kind.unwrap_or("no kind"));
-        return Err(RequestError::Kind(crate::text::printable(&found, 100)));
+        return Err(RequestError::Kind(crate::text::escaped_and_cut(&found, 100)));
     }
     let request = review.request.ok_or(RequestError::NoRequest)?;
     let namespace = request.namespace.as_ref().map_or(0, |name| name.len());

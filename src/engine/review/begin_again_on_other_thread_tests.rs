@@ -4,8 +4,8 @@
 use super::decide_webhook_request::{SnapshotForAudience, WebhookEntry, decide_body_within_deadline};
 use super::{PodRequest, WorkloadRequest, decide_object_that_makes_no_pods, decide_pod, decide_workload};
 use crate::deadline::Deadline;
-use crate::facts::Mode;
-use crate::rules::{Event, ObjectContext};
+use crate::facts::EnforcementMode;
+use crate::rules::{ObjectContext, ObjectEvent};
 use crate::snapshot::{Audience, Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -58,7 +58,7 @@ fn is_cut(templates: &[Value], snapshot: &Snapshot) -> bool {
     let json = job_set(templates);
     let decide = |deadline: &Deadline<'_>| {
         let (group, kind) = ("jobset.x-k8s.io", "JobSet");
-        let (mode, opted_in, profile) = (Mode::Enforce, true, None);
+        let (mode, opted_in, profile) = (EnforcementMode::Enforce, true, None);
         let request =
             WorkloadRequest { group, kind, json: &json, namespace: "n", mode, opted_in, profile, deadline };
         let _ = decide_workload(request, snapshot);
@@ -171,8 +171,9 @@ fn a_policy_is_not_compared_with_many_nics_briefly() {
         let snapshot = snapshot(&all.collect::<Vec<_>>());
         let decide = |deadline: &Deadline<'_>| {
             let name = ("sriovnetwork.openshift.io", "SriovNetworkNodePolicy");
-            let context = ObjectContext::new(name, &policy, Event::Given, &snapshot).within(deadline);
-            let _ = decide_object_that_makes_no_pods(&context, Mode::Enforce);
+            let context =
+                ObjectContext::new(name, &policy, ObjectEvent::Given, &snapshot).with_deadline(deadline);
+            let _ = decide_object_that_makes_no_pods(&context, EnforcementMode::Enforce);
             deadline.is_over()
         };
         assert!(!decide(&Deadline::ends_when(&|| false)));
@@ -229,7 +230,7 @@ fn the_old_version_of_a_workload_has_looks_of_its_own() {
         let deadline = Deadline::ends_when(&|| false);
         let answer = decide_body_within_deadline(
             body.as_bytes(),
-            WebhookEntry::Workload(Mode::Enforce),
+            WebhookEntry::Workload(EnforcementMode::Enforce),
             known,
             &deadline,
         );

@@ -1,7 +1,7 @@
 //! What changes set, in a few words, for warnings.
 
 use crate::plan::{Edit, GKE_DOMAIN, ULIMITS_ANNOTATION};
-use crate::pod::which_containers_webhook_added::{MONITOR, PREFLIGHT};
+use crate::pod::which_containers_webhook_added::{MONITOR_CONTAINER, PREFLIGHT_CONTAINER};
 use crate::text::Count;
 use std::fmt::Write;
 
@@ -24,8 +24,8 @@ pub(super) fn kinds_of_changes_in_words<'a>(edits: impl Iterator<Item = &'a Edit
             Edit::Annotation { key, .. } if key.starts_with(ULIMITS_ANNOTATION) => insert(6),
             Edit::Annotation { key, .. } if key.starts_with(GKE_DOMAIN) => insert(0),
             // These only carry other changes.
-            Edit::InitContainer { name, .. } if *name == PREFLIGHT => insert(7),
-            Edit::InitContainer { name, .. } if *name == MONITOR => insert(8),
+            Edit::InitContainer { name, .. } if *name == PREFLIGHT_CONTAINER => insert(7),
+            Edit::InitContainer { name, .. } if *name == MONITOR_CONTAINER => insert(8),
             Edit::Annotation { .. }
             | Edit::FilesVolume { .. }
             | Edit::FileMount { .. }

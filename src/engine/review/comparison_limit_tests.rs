@@ -2,7 +2,7 @@
 
 use super::{WorkloadRequest, decide_workload};
 use crate::deadline::NEVER;
-use crate::facts::Mode;
+use crate::facts::EnforcementMode;
 use crate::snapshot::{Builder, Layer};
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn templates_beyond_the_limit_are_judged_and_reported() {
             kind: "JobSet",
             json: &json,
             namespace: "n",
-            mode: Mode::Enforce,
+            mode: EnforcementMode::Enforce,
             opted_in: true,
             profile: None,
             deadline: &NEVER,
@@ -63,7 +63,7 @@ fn an_object_with_too_many_templates_says_which_are_checked() {
             kind: "JobSet",
             json: &json,
             namespace: "n",
-            mode: Mode::Enforce,
+            mode: EnforcementMode::Enforce,
             opted_in: true,
             profile: None,
             deadline: &NEVER,

@@ -5,7 +5,7 @@ use super::decide_webhook_request::{
     SnapshotForAudience, WebhookEntry, decide_body_for_anyone, decide_body_within_deadline,
 };
 use crate::deadline::Deadline;
-use crate::facts::Mode;
+use crate::facts::EnforcementMode;
 use crate::snapshot::{Audience, Builder};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -22,7 +22,7 @@ fn wherever_the_time_is_over_there_is_no_decision() {
     for (entry, group, kind, object) in [
         (WebhookEntry::Mutate, "", "Pod", format!(r#"{{"spec":{SPEC}}}"#)),
         (
-            WebhookEntry::Workload(Mode::Enforce),
+            WebhookEntry::Workload(EnforcementMode::Enforce),
             "jobset.x-k8s.io",
             "JobSet",
             format!(
@@ -30,7 +30,7 @@ fn wherever_the_time_is_over_there_is_no_decision() {
             ),
         ),
         (
-            WebhookEntry::Object(Mode::Enforce),
+            WebhookEntry::Object(EnforcementMode::Enforce),
             "sriovnetwork.openshift.io",
             "SriovNetworkNodePolicy",
             POLICY.to_owned(),

@@ -1,18 +1,19 @@
 //! Decides on a pod, or on the template of one.
 
 use super::is_pod_in_scope::scope;
-use super::{Decision, PodRequest, Stage, cap_and_sort_findings_then_set_verdict};
+use super::{Decision, PodRequest, Stage, lower_severities_then_sort_and_judge};
+use crate::deadline;
 use crate::demands::{AcceleratorDemands, Subject};
 use crate::json::decode_with_place::DecodeError;
-use crate::json::null_as_absent::{Pairs, Quantities};
+use crate::json::types_of_decoded_fields::{Pairs, Quantities};
 use crate::multus;
 use crate::patch::write_plan_as_json_patch;
 use crate::plan::pod_with_plan::PodWithPlan;
 use crate::plan::{Edit, GKE_DOMAIN, Plan, plan_profile_for_pod};
 use crate::pod::PodView;
-use crate::pod::list_length_limits::{
+use crate::pod::limits_and_costs_of_pods::{
     COST_OF_CLAIM, COST_OF_CONTAINER, COST_OF_PROFILE, COST_OF_RESOURCE, COST_OF_RESOURCE_NAME,
-    ENTRIES_PER_VALUE, compared_claims,
+    ENTRIES_PER_VALUE, claims_within_and_beyond_limit,
 };
 use crate::profile::{Ignorable, Profile};
 use crate::resolve::explain_resolution::{ResolutionExplanation, explain_resolution};
@@ -20,8 +21,10 @@ use crate::resolve::{
     AmbiguityCause, IfUnknownClaimsAreAccelerators, PlannedForNodes, Resolution, profiles_of_nodes_also_held,
     resolve_if_unknown_claims_are_accelerators, resolve_profile_of_pod,
 };
-use crate::rules::which_findings_annotations_ignore::{Limit, apply_ignores};
-use crate::rules::{Asked, PodContext, Scope, check_pod};
+use crate::rules::which_findings_annotations_ignore::{
+    HowFarFindingsMayBeIgnored, set_aside_ignored_findings,
+};
+use crate::rules::{FoundAboutTemplate, PodContext, WhyPodIsChecked, run_rules_on_pod};
 use crate::snapshot::Snapshot;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -38,7 +41,7 @@ pub fn explain_profile_of_pod(
 ) -> Result<Option<ResolutionExplanation>, DecodeError> {
     let pod = PodView::read(json)?;
     let subject = subject_and_scope_if_looked_at(&pod, request, snapshot)
-        .filter(|(_, scope)| *scope == Scope::Injection);
+        .filter(|(_, scope)| *scope == WhyPodIsChecked::Injection);
     Ok(subject.map(|(subject, _)| explain_resolution(&subject, request.profile)))
 }
 
@@ -47,7 +50,7 @@ fn subject_and_scope_if_looked_at<'a>(
     pod: &'a PodView<'a>,
     request: PodRequest<'a>,
     snapshot: &'a Snapshot,
-) -> Option<(Subject<'a>, Scope)> {
+) -> Option<(Subject<'a>, WhyPodIsChecked)> {
     let demands = AcceleratorDemands::demands_of_pod(pod, request.namespace, snapshot);
     let scope = scope(pod, &demands, request, snapshot)?;
     let known = Subject::with_demands(pod, demands, request.namespace, snapshot);
@@ -85,7 +88,7 @@ pub(super) fn decide_decoded_pod(
 
 /// A pod that is looked at, with what was found about it and is not judged yet.
 pub(super) struct ExaminedPod<'p> {
-    scope: Scope,
+    scope: WhyPodIsChecked,
     subject: Subject<'p>,
     resolution: Resolution,
     plan: Plan,
@@ -95,10 +98,12 @@ pub(super) struct ExaminedPod<'p> {
 }
 
 /// What it takes to look for the profiles of a pod, as a number of planned values. They are looked for once more as if the
-/// pod's unknown claims were for accelerators.
+/// pod's unknown claims were for accelerators. Only profiles that admit the namespace count, since a limit that depends on
+/// others would reveal how many there are.
 fn cost_of_profiles(subject: &Subject<'_>, snapshot: &Snapshot) -> usize {
     let times = 1 + usize::from(subject.demands.any_unknown_claim());
-    snapshot.catalog().iter().count().saturating_mul(times * COST_OF_PROFILE)
+    let admitted = snapshot.profiles().filter(|profile| snapshot.admits(profile, subject.namespace));
+    admitted.count().saturating_mul(times * COST_OF_PROFILE)
 }
 
 impl<'p> ExaminedPod<'p> {
@@ -109,21 +114,21 @@ impl<'p> ExaminedPod<'p> {
         snapshot: &'p Snapshot,
     ) -> Option<Self> {
         let containers = pod.containers().len() + pod.init_containers().len();
-        let claims = compared_claims(pod).0.len();
+        let claims = claims_within_and_beyond_limit(pod).0.len();
         if !request.deadline.take_values_or_cut_short(
             containers.saturating_mul(COST_OF_CONTAINER) + claims.saturating_mul(COST_OF_CLAIM),
         ) {
             return None;
         }
         let (mut subject, scope) = subject_and_scope_if_looked_at(pod, request, snapshot)?;
-        if scope == Scope::Injection
+        if scope == WhyPodIsChecked::Injection
             && !request.deadline.take_values_or_cut_short(cost_of_profiles(&subject, snapshot))
         {
             return None;
         }
         let resolution = match scope {
-            Scope::Injection => resolve_profile_of_pod(&subject, request.profile),
-            Scope::Rules => Resolution::NotApplicable { candidates: Vec::new(), known: 0 },
+            WhyPodIsChecked::Injection => resolve_profile_of_pod(&subject, request.profile),
+            WhyPodIsChecked::Rules => Resolution::NotApplicable { candidates: Vec::new(), known: 0 },
         };
         let variables = resolution.profile().map_or(0, |(profile, _)| profile.env.len());
         if !request.deadline.take_values_or_cut_short(containers.saturating_mul(variables)) {
@@ -157,7 +162,7 @@ impl<'p> ExaminedPod<'p> {
 
     /// Whether the pod is one for a profile, and not only for rules.
     pub(super) fn may_get_profile(&self) -> bool {
-        self.scope == Scope::Injection
+        self.scope == WhyPodIsChecked::Injection
     }
 
     /// Values that are planned, or would be: variables and resources of each target (count).
@@ -180,7 +185,7 @@ impl<'p> ExaminedPod<'p> {
             (entries + 1, names)
         });
         let resources = names.len() * COST_OF_RESOURCE_NAME + entries * COST_OF_RESOURCE;
-        let claims = compared_claims(pod).0.len() * COST_OF_CLAIM;
+        let claims = claims_within_and_beyond_limit(pod).0.len() * COST_OF_CLAIM;
         let variables: usize = containers().map(|c| c.env().len()).sum();
         let profiles = self.also_held.len() + self.if_accelerated.holding.len();
         let compared = variables.saturating_mul(profiles) / ENTRIES_PER_VALUE;
@@ -195,8 +200,8 @@ impl<'p> ExaminedPod<'p> {
     }
 
     /// What the rules on workloads see of it.
-    pub(super) fn view_for_workload_rules(&self) -> Option<Asked<'_>> {
-        self.may_get_profile().then(|| Asked {
+    pub(super) fn view_for_workload_rules(&self) -> Option<FoundAboutTemplate<'_>> {
+        self.may_get_profile().then(|| FoundAboutTemplate {
             subject: &self.subject,
             resolution: &self.resolution,
             plan: &self.plan,
@@ -205,20 +210,28 @@ impl<'p> ExaminedPod<'p> {
     }
 
     /// How far the pod's annotations set findings aside: as far as each profile that holds for it allows.
-    pub(super) fn limit_of_ignored_findings(&self) -> Limit<'_> {
+    pub(super) fn limit_of_ignored_findings(&self) -> HowFarFindingsMayBeIgnored<'_> {
         let own = self.resolution.profile().map(|(profile, _)| profile);
         let mut holding = own.into_iter().chain(&self.also_held);
         match holding.find(|p| p.ignorable == Ignorable::Warnings).or(own) {
-            Some(profile) => Limit { ignorable: profile.ignorable, profile: Some(&profile.name) },
-            None => Limit { ignorable: self.subject.snapshot.settings().ignorable, profile: None },
+            Some(profile) => {
+                HowFarFindingsMayBeIgnored { ignorable: profile.ignorable, profile: Some(&profile.name) }
+            }
+            None => HowFarFindingsMayBeIgnored {
+                ignorable: self.subject.snapshot.settings().ignorable,
+                profile: None,
+            },
         }
     }
 
     /// Judges it by every rule.
     pub(super) fn check_rules_and_decide(self, request: PodRequest<'_>) -> Decision {
+        request
+            .deadline
+            .spend_work_of_run(|| self.cost_in_planned_values().saturating_mul(deadline::WORK_OF_VALUE));
         let pod = self.subject.pod;
         let overlay = self.overlay();
-        let planned = overlay.planned_networks().map(multus::parse);
+        let planned = overlay.planned_networks().map(multus::parse_within_limit);
         let context = PodContext {
             deadline: request.deadline,
             scope: self.scope,
@@ -237,11 +250,11 @@ impl<'p> ExaminedPod<'p> {
             shm_volumes: OnceCell::new(),
             attachments: OnceCell::new(),
         };
-        let mut findings = check_pod(&context);
+        let mut findings = run_rules_on_pod(&context);
         let annotations = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
         let annotations = annotations.into_iter().flat_map(Pairs::iter).map(|(key, value)| (key, &**value));
         let suppressed = match request.before {
-            None => apply_ignores(
+            None => set_aside_ignored_findings(
                 annotations,
                 self.limit_of_ignored_findings(),
                 &mut findings,
@@ -254,17 +267,17 @@ impl<'p> ExaminedPod<'p> {
             in_scope: true,
             profile: self.resolution.profile().map(|(p, _)| p.name.clone()),
             also_held: self.also_held.iter().map(|p| p.name.clone()).collect(),
-            evidence: (self.scope == Scope::Injection)
+            evidence: (self.scope == WhyPodIsChecked::Injection)
                 .then(|| evidence_in_words_for_audience(&self.resolution, self.subject.snapshot)),
-            outcome: (self.scope == Scope::Injection).then(|| self.resolution.outcome()),
-            rules_only: self.scope == Scope::Rules,
+            outcome: (self.scope == WhyPodIsChecked::Injection).then(|| self.resolution.outcome()),
+            rules_only: self.scope == WhyPodIsChecked::Rules,
             plan: self.plan,
             patch,
             findings,
             suppressed,
             ..Decision::default()
         };
-        cap_and_sort_findings_then_set_verdict(&mut decision, request.stage, request.mode, request.opted_in);
+        lower_severities_then_sort_and_judge(&mut decision, request.stage, request.mode, request.opted_in);
         decision
     }
 }
@@ -280,15 +293,11 @@ fn lacks_planned_networks_and_resources(subject: &Subject<'_>, plan: &Plan, reso
     };
     let planned = plan.changes.iter().any(|c| attaches(&c.edit));
     planned
-        && !subject
-            .pod
-            .containers()
-            .iter()
-            .any(|c| c.resource_names().any(|name| profile.serves_resource(name)))
+        && !subject.pod.containers().iter().any(|c| c.resource_names().any(|name| profile.has_resource(name)))
         && !subject.readable_networks().is_some_and(|networks| {
             networks.items.iter().any(|item| {
                 let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
-                profile.rails.iter().any(|r| r.network.is(namespace, &item.name, subject.namespace))
+                profile.rails.iter().any(|r| r.network.is_network(namespace, &item.name, subject.namespace))
             })
         })
 }

@@ -7,17 +7,19 @@ use super::join_template_decisions::WholeWorkload;
 use super::names_in_metadata::{Named, ObjectMeta};
 pub use super::snapshot_for_audience::SnapshotForAudience;
 use super::{
-    Decision, PodRequest, RequestNames, Stage, WorkloadRequest, cap_and_sort_findings_then_set_verdict,
+    Decision, PodRequest, RequestNames, Stage, WorkloadRequest,
     decide_object_that_makes_no_pods::decide_object_that_makes_no_pods, decide_update_of_pod_networks,
-    only_new_findings_deny_updates,
+    lower_severities_then_sort_and_judge, only_new_findings_of_updates_count,
 };
 use crate::deadline::Deadline;
-use crate::facts::Mode;
+use crate::facts::EnforcementMode;
 use crate::pod::PodView;
-use crate::pod::pod_fields::Source;
-use crate::pod::prescan_for_fabric_signs::may_have_signs;
+use crate::pod::pod_fields::TextOfPod;
+use crate::pod::prescan_for_fabric_signs::may_have_fabric_signs;
 use crate::pod::workload_kinds;
-use crate::rules::{Event, Finding, ObjectContext, check_object, does_any_rule_check_kind};
+use crate::rules::{
+    Finding, ObjectContext, ObjectEvent, does_any_object_rule_run_on_kind, run_rules_on_object,
+};
 use crate::snapshot::{Audience, Snapshot};
 
 /// A webhook entry, by its path. The mode is the entry's, which the API server matched by the namespace's
@@ -31,11 +33,11 @@ pub enum WebhookEntry {
     /// `/audit`: reports on pods and workloads of namespaces in mode `audit`; changes and denies nothing.
     Audit,
     /// `/validate-workload`: judges what makes pods, in this mode.
-    Workload(Mode),
+    Workload(EnforcementMode),
     /// `/validate-networks`: judges the networks of stored pods of enforcing namespaces whose annotations change.
     Networks,
     /// `/validate-object`: judges network objects and profiles, in this mode.
-    Object(Mode),
+    Object(EnforcementMode),
 }
 
 /// A decision and the request it answers.
@@ -159,10 +161,10 @@ fn decide_pod_of_body(
     known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<DecisionAndRequestNames, RequestError> {
-    let stage = (stage, Mode::Enforce);
+    let stage = (stage, EnforcementMode::Enforce);
     let text = admission_review::text(body)?;
     // A sign anywhere in the body may be one of the pod.
-    let signs = may_have_signs(text);
+    let signs = may_have_fabric_signs(text);
     if let Some(found) =
         signs.then(|| decide_pod_read_with_request(text, stage, known, deadline)).transpose()?.flatten()
     {
@@ -178,14 +180,14 @@ fn decide_pod_of_body(
 /// not a pod.
 fn decide_pod_read_with_request(
     text: &str,
-    stage: (Stage, Mode),
+    stage: (Stage, EnforcementMode),
     known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Option<DecisionAndRequestNames>, RequestError> {
     let request = admission_review::parse_with_pod(text).filter(is_for_pod);
     let Some(mut request) = request else { return Ok(None) };
     if let Some(pod) = &mut request.object {
-        pod.source = Source::Review(text);
+        pod.source = TextOfPod::Review(text);
     }
     let created = created_pod(&request)?;
     let decision = created.map(|pod| decide_created_pod(pod, request.namespace(), stage, known, deadline));
@@ -203,10 +205,10 @@ fn decide_audited_pod_or_workload(
     known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<DecisionAndRequestNames, RequestError> {
-    let stage = (Stage::Whole, Mode::Audit);
+    let stage = (Stage::Whole, EnforcementMode::Audit);
     let text = admission_review::text(body)?;
     // The API server writes the kind so. What is read here as a pod and is none is read again.
-    let pod = text.contains(r#""kind":"Pod""#) && may_have_signs(text);
+    let pod = text.contains(r#""kind":"Pod""#) && may_have_fabric_signs(text);
     if let Some(found) =
         pod.then(|| decide_pod_read_with_request(text, stage, known, deadline)).transpose()?.flatten()
     {
@@ -214,18 +216,18 @@ fn decide_audited_pod_or_workload(
     }
     parse_body_and_decide(body, |request| match is_for_pod(request) {
         true => Ok((decide_undecoded_pod(request, stage, known, deadline)?, Vec::new())),
-        false => decide_change_of_workload(request, Mode::Audit, known, deadline),
+        false => decide_change_of_workload(request, EnforcementMode::Audit, known, deadline),
     })
 }
 
 /// A decision on a pod that is not decoded yet.
 fn decide_undecoded_pod(
     request: &Request<'_>,
-    stage: (Stage, Mode),
+    stage: (Stage, EnforcementMode),
     known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Decision, RequestError> {
-    let object = created_pod(request)?.filter(|object| may_have_signs(object.get()));
+    let object = created_pod(request)?.filter(|object| may_have_fabric_signs(object.get()));
     let Some(object) = object else { return Ok(Decision::default()) };
     let pod = PodView::read(object.get()).map_err(RequestError::Object)?;
     Ok(decide_created_pod(&pod, request.namespace(), stage, known, deadline))
@@ -244,7 +246,7 @@ fn created_pod<'r, O>(request: &'r Request<'_, O>) -> Result<Option<&'r O>, Requ
 fn decide_created_pod(
     pod: &PodView<'_>,
     namespace: &str,
-    (stage, mode): (Stage, Mode),
+    (stage, mode): (Stage, EnforcementMode),
     known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
 ) -> Decision {
@@ -267,13 +269,13 @@ fn decide_created_pod(
 
 fn decide_change_of_object(
     request: &Request<'_>,
-    mode: Mode,
+    mode: EnforcementMode,
     known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Decision, RequestError> {
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
-    if !does_any_rule_check_kind(group, kind) || !whole {
+    if !does_any_object_rule_run_on_kind(group, kind) || !whole {
         return Ok(Decision::default());
     }
     let namespace = request.namespace.as_deref().filter(|namespace| !namespace.is_empty());
@@ -281,35 +283,35 @@ fn decide_change_of_object(
     let context = |json, event| {
         ObjectContext::new((group, kind), json, event, snapshot)
             .already_checked_by_api_server()
-            .within(deadline)
+            .with_deadline(deadline)
     };
     match (&*request.operation, request.old_object) {
         ("CREATE" | "UPDATE", _) => {}
         ("DELETE", Some(old)) => {
-            return Ok(decide_object_that_makes_no_pods(&context(old.get(), Event::Deleted), mode));
+            return Ok(decide_object_that_makes_no_pods(&context(old.get(), ObjectEvent::Deleted), mode));
         }
         _ => return Ok(Decision::default()),
     }
     let new = request.object.ok_or(RequestError::NoObject)?.get();
     let old = request.old_object.map(serde_json::value::RawValue::get);
-    if !only_new_findings_deny_updates::changes_more_than_metadata_and_status(new, old)
+    if !only_new_findings_of_updates_count::changes_more_than_metadata_and_status(new, old)
         .map_err(RequestError::Object)?
     {
         return Ok(Decision::default());
     }
     let Some(old) = old else {
-        return Ok(decide_object_that_makes_no_pods(&context(new, Event::Given), mode));
+        return Ok(decide_object_that_makes_no_pods(&context(new, ObjectEvent::Given), mode));
     };
-    let mut decision = decide_object_that_makes_no_pods(&context(new, Event::Updated { old }), mode);
+    let mut decision = decide_object_that_makes_no_pods(&context(new, ObjectEvent::Updated { old }), mode);
     let whole = [String::new()];
-    let version = |json| only_new_findings_deny_updates::Version { json, parts: &whole };
+    let version = |json| only_new_findings_of_updates_count::Version { json, parts: &whole };
     let below = |findings: Vec<Finding>| findings.into_iter().map(|f| (0, f)).collect::<Vec<_>>();
     let mut findings = below(std::mem::take(&mut decision.findings));
-    let reported = below(check_object(&context(old, Event::Given)));
-    let known = only_new_findings_deny_updates::FindingsBeforeUpdate { reported, ..Default::default() };
-    only_new_findings_deny_updates::keep_new(&mut findings, &known, version(new), version(old));
+    let reported = below(run_rules_on_object(&context(old, ObjectEvent::Given)));
+    let known = only_new_findings_of_updates_count::FindingsBeforeUpdate { reported, ..Default::default() };
+    only_new_findings_of_updates_count::keep_new(&mut findings, &known, version(new), version(old));
     decision.findings = findings.into_iter().map(|(_, finding)| finding).collect();
-    cap_and_sort_findings_then_set_verdict(&mut decision, Stage::Final, mode, true);
+    lower_severities_then_sort_and_judge(&mut decision, Stage::Final, mode, true);
     Ok(decision)
 }
 
@@ -319,13 +321,13 @@ fn owned_by_reviewed(json: &str) -> bool {
     ObjectMeta::of(json).controller().is_some_and(|owner| {
         let group = owner.api_version.as_deref().and_then(|v| v.split_once('/')).map_or("", |(g, _)| g);
         let kind = owner.kind.as_deref().unwrap_or_default();
-        workload_kinds::find(group, kind).is_some_and(|kind| kind.judged)
+        workload_kinds::find_workload_kind(group, kind).is_some_and(|kind| kind.judged)
     })
 }
 
 fn decide_change_of_workload(
     request: &Request<'_>,
-    mode: Mode,
+    mode: EnforcementMode,
     known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Decided, RequestError> {
@@ -340,9 +342,9 @@ fn decide_change_of_workload(
     }
     let new = request.object.ok_or(RequestError::NoObject)?.get();
     let old = request.old_object.map(serde_json::value::RawValue::get);
-    let reported_before = mode == Mode::Audit && owned_by_reviewed(new);
+    let reported_before = mode == EnforcementMode::Audit && owned_by_reviewed(new);
     if reported_before
-        || !only_new_findings_deny_updates::changes_more_than_metadata_and_status(new, old)
+        || !only_new_findings_of_updates_count::changes_more_than_metadata_and_status(new, old)
             .map_err(RequestError::Object)?
     {
         return Ok(nothing);
@@ -359,7 +361,7 @@ fn decide_change_of_workload(
         // With looks of its own: an object that is not looked at in full counts as fitting every profile, and what is said
         // of the old object is not said of the new one.
         let deadline_of_old = deadline.for_another();
-        whole.drop_findings_of_old_version(new, decide(old, &deadline_of_old), old);
+        whole.keep_new_findings_and_clear_injections(new, decide(old, &deadline_of_old), old);
         deadline.cut_short_if_over(&deadline_of_old);
     }
     Ok(whole.join_findings_and_set_verdict(mode))

@@ -5,19 +5,21 @@ use super::group_equal_templates_and_limit_work::{Pods, TemplateGroups};
 use super::template_progress::{SeenTemplate, State};
 use super::workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
 use super::{
-    Decision, ScopeOfParts, Stage, cap_and_sort_findings_then_set_verdict,
-    findings_on_variables_of_mpi_launcher, workloads_without_template,
+    Decision, ScopeOfParts, Stage, findings_on_variables_of_mpi_launcher,
+    lower_severities_then_sort_and_judge, workloads_without_template,
 };
-use crate::json::annotations_of_object::Annotated;
+use crate::json::annotations_of_object::AnnotationsOfObject;
 use crate::json::decode_with_place::DecodeError;
-use crate::json::null_as_absent::mapping;
-use crate::pod::is_multi_node::Gang;
+use crate::json::types_of_decoded_fields::optional_struct;
+use crate::pod::is_multi_node::MultiNodeEvidence;
 use crate::pod::pod_fields::Metadata;
-use crate::pod::templates_by_shape::{self, MAX_TEMPLATES, Maker, Template};
-use crate::pod::workload_kinds::{self, Holds};
+use crate::pod::templates_by_shape::{self, MAX_TEMPLATES, PodCreator, Template};
+use crate::pod::workload_kinds::{self, WherePodsAre};
 use crate::profile::Ignorable;
-use crate::rules::which_findings_annotations_ignore::{Limit, apply_ignores};
-use crate::rules::{Finding, WorkloadContext, WorkloadTemplate, check_workload};
+use crate::rules::which_findings_annotations_ignore::{
+    HowFarFindingsMayBeIgnored, set_aside_ignored_findings,
+};
+use crate::rules::{Finding, WorkloadContext, WorkloadTemplate, run_rules_on_workload};
 use crate::snapshot::Snapshot;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -49,7 +51,7 @@ pub(super) fn decide_templates_and_workload<'a, T: Clone>(
     snapshot: &Snapshot,
     result: impl Fn(Decision) -> T,
 ) -> TemplateResultsAndOwnDecision<'a, T> {
-    let mut templates = templates_by_shape::find_within(request.json, request.deadline);
+    let mut templates = templates_by_shape::find_templates_within_deadline(request.json, request.deadline);
     let incomplete = templates.len() > MAX_TEMPLATES;
     templates.truncate(MAX_TEMPLATES);
     let gangs = gangs(request, &templates);
@@ -85,7 +87,10 @@ pub(super) fn decide_templates_and_workload<'a, T: Clone>(
 }
 
 /// The same for each object that makes pods, by its pointer.
-fn gangs(request: WorkloadRequest<'_>, templates: &[Template<'_>]) -> BTreeMap<String, Option<Gang>> {
+fn gangs(
+    request: WorkloadRequest<'_>,
+    templates: &[Template<'_>],
+) -> BTreeMap<String, Option<MultiNodeEvidence>> {
     let mut gangs = BTreeMap::new();
     for template in templates.iter().take_while(|_| !request.deadline.is_over()) {
         let pointer = &template.maker.pointer;
@@ -102,8 +107,9 @@ fn decide_workload_itself(
     (seen, incomplete): (&[SeenTemplate<'_>], bool),
     snapshot: &Snapshot,
 ) -> Option<Decision> {
-    let holds = workload_kinds::find(request.group, request.kind).map_or(Holds::Templates, |kind| kind.holds);
-    let has_parts = holds != Holds::Templates;
+    let holds = workload_kinds::find_workload_kind(request.group, request.kind)
+        .map_or(WherePodsAre::Templates, |kind| kind.holds);
+    let has_parts = holds != WherePodsAre::Templates;
     let (mut looked, mut findings) = match has_parts {
         true => workloads_without_template::findings(request, holds, snapshot, decide_workload_without_plans),
         false => (ScopeOfParts::default(), Vec::new()),
@@ -120,9 +126,12 @@ fn decide_workload_itself(
         // An error of several templates is let go where the profile of each does.
         let limits = examined().map(ExaminedPod::limit_of_ignored_findings);
         let limit = limits.min_by_key(|l| l.ignorable == Ignorable::Errors);
-        let limit = limit.unwrap_or(Limit { ignorable: snapshot.settings().ignorable, profile: None });
-        suppressed = apply_ignores(
-            Annotated::read_or_empty(request.json).iter(),
+        let limit = limit.unwrap_or(HowFarFindingsMayBeIgnored {
+            ignorable: snapshot.settings().ignorable,
+            profile: None,
+        });
+        suppressed = set_aside_ignored_findings(
+            AnnotationsOfObject::read_or_empty(request.json).iter(),
             limit,
             &mut findings,
             request.deadline,
@@ -134,14 +143,14 @@ fn decide_workload_itself(
     let rules_only = looked.any && !looked.of_profile;
     let mut decision =
         Decision { in_scope: looked.any, rules_only, findings, suppressed, ..Decision::default() };
-    cap_and_sort_findings_then_set_verdict(&mut decision, Stage::Whole, request.mode, request.opted_in);
+    lower_severities_then_sort_and_judge(&mut decision, Stage::Whole, request.mode, request.opted_in);
     Some(decision)
 }
 
 /// The head of an object.
 #[derive(Deserialize)]
 struct Headed<'a> {
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     metadata: Option<Metadata<'a>>,
 }
 
@@ -151,14 +160,14 @@ fn check_workload_rules_of_each_maker(
     (seen, incomplete): (&[SeenTemplate<'_>], bool),
     snapshot: &Snapshot,
 ) -> Vec<Finding> {
-    type Made<'a> = (Maker<'a>, Option<&'a Gang>, Vec<WorkloadTemplate<'a>>);
+    type Made<'a> = (PodCreator<'a>, Option<&'a MultiNodeEvidence>, Vec<WorkloadTemplate<'a>>);
     let mut makers: BTreeMap<&str, Made<'_>> = BTreeMap::new();
     for one in seen {
         let SeenTemplate { template, pod: Ok(pod), gang, .. } = one else { continue };
         let maker = || match template.maker.kind.as_str() {
             "" => {
                 let (group, kind) = (request.group.to_owned(), request.kind.to_owned());
-                Maker { pointer: String::new(), group, kind, json: request.json }
+                PodCreator { pointer: String::new(), group, kind, json: request.json }
             }
             _ => template.maker.clone(),
         };
@@ -181,7 +190,7 @@ fn check_workload_rules_of_each_maker(
     {
         // The API server refuses a value that is not a mapping.
         let metadata = crate::json::reader::read::<Headed<'_>>(maker.json).ok().and_then(|h| h.metadata);
-        findings.extend(check_workload(&WorkloadContext {
+        findings.extend(run_rules_on_workload(&WorkloadContext {
             deadline: request.deadline,
             maker,
             metadata: metadata.as_ref(),

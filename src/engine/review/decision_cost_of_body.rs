@@ -3,7 +3,7 @@
 
 use super::decide_webhook_request::WebhookEntry;
 use super::{admission_review, findings_on_train_job_with_runtime};
-use crate::pod::workload_kinds::{self, Holds};
+use crate::pod::workload_kinds::{self, WherePodsAre};
 use crate::snapshot::Snapshot;
 use memchr::memmem;
 
@@ -21,8 +21,8 @@ pub fn stored_runtimes_of_train_job<'s>(
         return Vec::new();
     }
     let Ok(request) = admission_review::parse(body) else { return Vec::new() };
-    let kind = workload_kinds::find(&request.kind.group, &request.kind.kind);
-    if kind.is_none_or(|kind| kind.holds != Holds::Trainer) {
+    let kind = workload_kinds::find_workload_kind(&request.kind.group, &request.kind.kind);
+    if kind.is_none_or(|kind| kind.holds != WherePodsAre::Trainer) {
         return Vec::new();
     }
     let namespace = request.namespace.as_deref().unwrap_or_default();
@@ -47,13 +47,13 @@ pub fn most_templates_in_body(body: &[u8], entry: WebhookEntry) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::Mode;
+    use crate::facts::EnforcementMode;
     use crate::snapshot::{Builder, Layer};
 
     #[test]
     fn templates_are_counted_where_workloads_are_decided() {
         let body = br#"{"spec":[{"spec":{"containers":[]}},{"initContainers":[],"x":"\"containers\"","containers":1}]}"#;
-        assert_eq!(most_templates_in_body(body, WebhookEntry::Workload(Mode::Enforce)), 2);
+        assert_eq!(most_templates_in_body(body, WebhookEntry::Workload(EnforcementMode::Enforce)), 2);
         assert_eq!(most_templates_in_body(body, WebhookEntry::Audit), 2);
         assert_eq!(most_templates_in_body(body, WebhookEntry::Mutate), 1);
     }
@@ -73,7 +73,7 @@ mod tests {
             );
             stored_runtimes_of_train_job(body.as_bytes(), entry, &snapshot)
         };
-        let entry = WebhookEntry::Workload(Mode::Enforce);
+        let entry = WebhookEntry::Workload(EnforcementMode::Enforce);
         assert_eq!(of(entry, "TrainJob", "r", ""), [r#"{"a":1}"#]);
         assert_eq!(of(entry, "TrainJob", "r", "old").len(), 2);
         assert_eq!(of(entry, "Train\\u004aob", "r", "").len(), 1);

@@ -2,7 +2,7 @@
 
 use super::{WorkloadDecision, WorkloadRequest, decide_workload};
 use crate::deadline::{Deadline, NEVER};
-use crate::facts::Mode;
+use crate::facts::EnforcementMode;
 use crate::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ fn request<'a>(json: &'a str, deadline: &'a Deadline<'a>) -> WorkloadRequest<'a>
         kind: "JobSet",
         json,
         namespace: "n",
-        mode: Mode::Enforce,
+        mode: EnforcementMode::Enforce,
         opted_in: true,
         profile: None,
         deadline,

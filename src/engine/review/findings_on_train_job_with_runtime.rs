@@ -6,11 +6,11 @@ use super::strategic_merge_patch::{Elements, MAX_ELEMENTS, SourcesOfMergedValues
 use super::workload_request::{Decide, distinct_findings_up_to_limit};
 use super::{ScopeOfParts, WorkloadRequest};
 use crate::deadline::Deadline;
-use crate::json::null_as_absent::{Pairs, Text, mapping};
+use crate::json::types_of_decoded_fields::{Pairs, Text, optional_struct};
 use crate::pod::workload_kinds::JOB_SET;
 use crate::rules::{Finding, Severity};
 use crate::snapshot::Snapshot;
-use crate::text::{json_pointer_token, printable, tree};
+use crate::text::{escaped_and_cut, json_pointer_token, parse_document_within_limit};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -124,11 +124,11 @@ fn build_job_set_of_train_job(
     snapshot: &Snapshot,
     reading: RuntimeResourceHandling,
 ) -> Option<JobSetOfTrainJob> {
-    let job = tree(request.json).ok()?;
+    let job = parse_document_within_limit(request.json).ok()?;
     let spec = job.get("spec")?;
     let text = |key: &str| spec.get("runtimeRef")?.get(key)?.as_str().filter(|t| !t.is_empty());
     let (kind, name, runtime) = find_stored_runtime_within_limits(text, request.namespace, snapshot)?;
-    let runtime = tree(runtime).ok()?;
+    let runtime = parse_document_within_limit(runtime).ok()?;
     let mut set = runtime.pointer("/template/spec").filter(|s| s.is_object())?.clone();
     if set.get("replicatedJobs")?.as_array()?.len() > MAX_PARTS {
         return None;
@@ -146,7 +146,8 @@ fn build_job_set_of_train_job(
         let at = format!("/spec/replicatedJobs/{index}");
         both_say_resources |= lay_trainer_over_job(job, &at, trainer, policy, reading, &mut places)?;
     }
-    let name_of = |job: &Value| printable(job.get("name").and_then(Value::as_str).unwrap_or_default(), 63);
+    let name_of =
+        |job: &Value| escaped_and_cut(job.get("name").and_then(Value::as_str).unwrap_or_default(), 63);
     let jobs = jobs.iter().map(name_of).collect();
     let metadata = runtime.pointer("/template/metadata").filter(|m| m.is_object()).cloned();
     let mut metadata = metadata.unwrap_or_else(|| json!({}));
@@ -160,7 +161,7 @@ fn build_job_set_of_train_job(
     let set = json!({
         "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": set,
     });
-    let runtime = format!("{kind} {}", printable(name, 63));
+    let runtime = format!("{kind} {}", escaped_and_cut(name, 63));
     Some(JobSetOfTrainJob { json: set.to_string(), places, runtime, jobs, both_say_resources })
 }
 
@@ -192,7 +193,7 @@ fn is_short(spec: &str) -> bool {
 
 #[derive(Deserialize)]
 struct Job<'a> {
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     spec: Option<JobSpec<'a>>,
 }
 

@@ -6,12 +6,12 @@ use super::template_progress::SeenTemplate;
 use super::{PodRequest, WorkloadRequest, decide_pod, gang_of};
 use crate::nccl::variable_table::{may_be_in_table, may_set_known_variable};
 use crate::pod::pod_fields::Container;
-use crate::pod::shell::{How, Setting, arguments, script};
+use crate::pod::shell::{Setting, SettingEffect, read_shell_text, read_words_without_shell};
 use crate::pod::templates_by_shape::Template;
 use crate::pod::workload_kinds::{self, Ranks};
 use crate::rules::{Finding, Severity};
 use crate::snapshot::Snapshot;
-use crate::text::tree;
+use crate::text::parse_document_within_limit;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -73,14 +73,14 @@ fn first_workers_with_profile_by_job<'s, 'a>(
 }
 
 fn is_template_of_mpi_role(template: &Template<'_>, role: &str) -> bool {
-    let kind = workload_kinds::find(&template.maker.group, &template.maker.kind);
+    let kind = workload_kinds::find_workload_kind(&template.maker.group, &template.maker.kind);
     kind.is_some_and(|kind| kind.ranks == Ranks::OverSsh) && template.role == role
 }
 
 /// Whether a command contains an NCCL variable.
 fn command_may_set_known_variable(container: &Container<'_>) -> bool {
-    container.shell_text().map(str::len).sum::<usize>() <= MAX_TEXT
-        && container.shell_text().any(may_set_known_variable)
+    container.command_and_argument_words().map(str::len).sum::<usize>() <= MAX_TEXT
+        && container.command_and_argument_words().any(may_set_known_variable)
 }
 
 /// One container of a launcher beside the workers it starts ranks on.
@@ -107,7 +107,7 @@ impl Launch<'_> {
         if given.is_empty() || self.worker.json.len() > MAX_WORKER {
             return None;
         }
-        let mut pod = tree(self.worker.json).ok()?;
+        let mut pod = parse_document_within_limit(self.worker.json).ok()?;
         let ranks = pod.pointer_mut(&format!("/spec/containers/{}", self.ranks))?.as_object_mut()?;
         // Of the workers' own variables ranks have none: sshd does not hand them on.
         let env = given.iter().map(|(name, given)| match &given.value {
@@ -139,9 +139,9 @@ impl Launch<'_> {
 
     /// What reaches the ranks, by name; what is said last counts.
     fn variables_handed_to_ranks(&self) -> BTreeMap<String, RankVariable> {
-        let words: Vec<&str> = self.container.shell_text().collect();
+        let words: Vec<&str> = self.container.command_and_argument_words().collect();
         let mut of = Settings { launch: self, set: BTreeMap::new(), handed: BTreeMap::new() };
-        let direct = arguments(&words).settings;
+        let direct = read_words_without_shell(&words).settings;
         let taken: BTreeSet<usize> = direct.iter().map(|setting| setting.at).collect();
         for setting in direct {
             let before = setting.at.checked_sub(1).and_then(|at| words.get(at)).copied().unwrap_or_default();
@@ -150,7 +150,7 @@ impl Launch<'_> {
         }
         for (number, text) in words.iter().enumerate() {
             if !taken.contains(&number) && text.contains([' ', '\n', ';']) && may_set_known_variable(text) {
-                for setting in script(text, may_be_in_table).settings {
+                for setting in read_shell_text(text, may_be_in_table).settings {
                     let start = setting.at.saturating_sub(24);
                     let before = text.as_bytes().get(start..setting.at).unwrap_or_default();
                     of.record_for_launcher_or_ranks(
@@ -167,8 +167,8 @@ impl Launch<'_> {
 
     /// A variable of the launcher's `env`.
     fn variable_of_launcher_env(&self, name: &str) -> Option<RankVariable> {
-        let (at, entry) = self.container.env_var(name)?;
-        Some(RankVariable { value: entry.literal().map(str::to_owned), place: format!("env/{at}") })
+        let (at, entry) = self.container.last_entry_of_variable(name)?;
+        Some(RankVariable { value: entry.literal_or_empty().map(str::to_owned), place: format!("env/{at}") })
     }
 
     /// Where an element of `command` and `args` stands.
@@ -222,10 +222,10 @@ impl Settings<'_> {
         let flag = before.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
         let by_flag = FLAGS.contains(&flag) || word.starts_with("-x=") || word.starts_with("--env=");
         match setting.how {
-            How::Sets if by_flag => drop(self.handed.insert(name, given)),
-            How::Sets | How::Default => drop(self.set.insert(name, given)),
-            How::Unsets => drop(self.set.remove(&name)),
-            How::PassesOn => {
+            SettingEffect::Sets if by_flag => drop(self.handed.insert(name, given)),
+            SettingEffect::Sets | SettingEffect::Default => drop(self.set.insert(name, given)),
+            SettingEffect::Unsets => drop(self.set.remove(&name)),
+            SettingEffect::PassesOn => {
                 if let Some(given) =
                     self.set.remove(&name).or_else(|| self.launch.variable_of_launcher_env(&name))
                 {

@@ -6,8 +6,8 @@ use super::template_progress::State;
 use super::{Decision, PodRequest};
 use crate::json::decode_with_place::DecodeError;
 use crate::pod::PodView;
-use crate::pod::is_multi_node::Gang;
-use crate::pod::list_length_limits::{MAX_CHECKED, MAX_COMPARED};
+use crate::pod::is_multi_node::MultiNodeEvidence;
+use crate::pod::limits_and_costs_of_pods::{MAX_CHECKED_VALUES, MAX_COMPARED_VALUES};
 use crate::pod::templates_by_shape::{DevShm, Template};
 use crate::snapshot::Snapshot;
 use std::collections::HashMap;
@@ -52,7 +52,7 @@ impl<'a> Pods<'a> {
 struct TemplateGroupKey<'p> {
     text: usize,
     ranks_over_ssh: bool,
-    gang: Option<&'p Gang>,
+    gang: Option<&'p MultiNodeEvidence>,
     siblings: Option<u64>,
     dev_shm: DevShm,
 }
@@ -94,7 +94,7 @@ impl<'p, T: Clone, R: Fn(Decision) -> T> TemplateGroups<'p, T, R> {
         if number == next {
             let state = match pod {
                 Err(_) => State::Unseen,
-                Ok(_) if self.checked > MAX_CHECKED => State::Unchecked,
+                Ok(_) if self.checked > MAX_CHECKED_VALUES => State::Unchecked,
                 Ok(pod) => ExaminedPod::resolve_and_plan_if_in_scope(pod, request, snapshot)
                     .map_or(State::Unseen, |examined| State::Examined(Rc::new(examined))),
             };
@@ -107,7 +107,7 @@ impl<'p, T: Clone, R: Fn(Decision) -> T> TemplateGroups<'p, T, R> {
         let State::Examined(examined) = &group.state else { return (number, group.state.clone()) };
         let planned = examined.count_planned_values();
         // The first is always compared.
-        if self.compared == 0 || self.compared.saturating_add(planned) <= MAX_COMPARED {
+        if self.compared == 0 || self.compared.saturating_add(planned) <= MAX_COMPARED_VALUES {
             self.compared = self.compared.saturating_add(planned);
             return (number, group.state.clone());
         }

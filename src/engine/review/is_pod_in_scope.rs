@@ -7,7 +7,7 @@ use crate::multus;
 use crate::pod::{FabricSigns, PodView};
 use crate::profile::schema::Inject;
 use crate::resolve::default_profile;
-use crate::rules::Scope;
+use crate::rules::WhyPodIsChecked;
 use crate::snapshot::Snapshot;
 
 /// Why a pod is looked at; `None` where it is not.
@@ -16,18 +16,18 @@ pub(super) fn scope(
     demands: &AcceleratorDemands,
     request: PodRequest<'_>,
     snapshot: &Snapshot,
-) -> Option<Scope> {
+) -> Option<WhyPodIsChecked> {
     let injection = demands.requests_any_accelerator()
         || pod.annotation(PROFILE_ANNOTATION).is_some()
         || pod.annotation(multus::NETWORKS_ANNOTATION).is_some()
             && default_profile_injects_networks(request.namespace, snapshot);
     if injection {
-        return Some(Scope::Injection);
+        return Some(WhyPodIsChecked::Injection);
     }
     let signs = FabricSigns::of(pod);
     // Variables alone cannot keep a pod from starting: the entry that refuses pods has no part in them.
     let variables = signs.variable && request.stage != Stage::Final;
-    (signs.annotation || signs.device || variables).then_some(Scope::Rules)
+    (signs.annotation || signs.device || variables).then_some(WhyPodIsChecked::Rules)
 }
 
 /// Whether pods of a namespace get what the networks need that they name, accelerators or not.

@@ -1,7 +1,7 @@
 //! Which pods are looked at, at which entry, and what may refuse them.
 
 use super::decide_webhook_request::{Answer, WebhookEntry, decide_body_for_anyone};
-use crate::rules::{Reach, find};
+use crate::rules::{PodsChecked, find_rule};
 use crate::snapshot::{Builder, Snapshot};
 
 const ENTRIES: [WebhookEntry; 3] = [WebhookEntry::Mutate, WebhookEntry::Validate, WebhookEntry::Audit];
@@ -82,6 +82,6 @@ fn a_pod_that_may_work_without_the_fabric_is_warned_about() {
 #[test]
 fn rules_on_profiles_look_at_no_other_pods() {
     for id in ["FAB501", "FAB802", "FAB803", "FAB806", "FAB402", "FAB720"] {
-        assert_eq!(find(id).unwrap().reach, Reach::Accelerated, "{id}");
+        assert_eq!(find_rule(id).unwrap().reach, PodsChecked::Accelerated, "{id}");
     }
 }

@@ -2,11 +2,11 @@
 
 use super::changes_in_words::kinds_of_changes_in_words;
 use super::decide_workload::decide_templates_and_workload;
-use super::only_new_findings_deny_updates::{self, FindingInPart, FindingsBeforeUpdate, Version};
-use super::{Decision, Stage, WorkloadRequest, cap_and_sort_findings_then_set_verdict};
-use crate::facts::Mode;
+use super::only_new_findings_of_updates_count::{self, FindingInPart, FindingsBeforeUpdate, Version};
+use super::{Decision, Stage, WorkloadRequest, lower_severities_then_sort_and_judge};
+use crate::facts::EnforcementMode;
 use crate::rules::which_findings_annotations_ignore::Suppressed;
-use crate::rules::{Finding, MAX_PER_RULE, Severity};
+use crate::rules::{Finding, MAX_FINDINGS_PER_RULE_AND_SEVERITY, Severity};
 use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
 
@@ -69,19 +69,27 @@ impl WholeWorkload {
     }
 
     /// Removes the findings that the workload had before: its pods are planned already.
-    pub(super) fn drop_findings_of_old_version(&mut self, json: &str, before: Self, json_before: &str) {
+    pub(super) fn keep_new_findings_and_clear_injections(
+        &mut self,
+        json: &str,
+        before: Self,
+        json_before: &str,
+    ) {
         let ignored = before.suppressed.into_iter().map(|(part, s)| (part, s.finding)).collect();
         let known = FindingsBeforeUpdate { reported: before.findings, ignored };
         let new = Version { json, parts: &self.parts };
         let old = Version { json: json_before, parts: &before.parts };
-        only_new_findings_deny_updates::keep_new(&mut self.findings, &known, new, old);
+        only_new_findings_of_updates_count::keep_new(&mut self.findings, &known, new, old);
         for template in &mut self.templates {
             template.injection = None;
         }
     }
 
     /// The decision, with pointers in the workload.
-    pub(super) fn join_findings_and_set_verdict(self, mode: Mode) -> (Decision, Vec<TemplateOutcome>) {
+    pub(super) fn join_findings_and_set_verdict(
+        self,
+        mode: EnforcementMode,
+    ) -> (Decision, Vec<TemplateOutcome>) {
         let Self { mut decision, templates, parts, findings, suppressed } = self;
         let pointer = |part: usize| parts.get(part).map_or("", String::as_str);
         let (mut taken, mut set_aside) = (Counts::default(), Counts::default());
@@ -103,7 +111,7 @@ impl WholeWorkload {
         profiles.sort_unstable();
         profiles.dedup();
         decision.profile = Some(profiles.join(",")).filter(|p| !p.is_empty());
-        cap_and_sort_findings_then_set_verdict(&mut decision, Stage::Whole, mode, true);
+        lower_severities_then_sort_and_judge(&mut decision, Stage::Whole, mode, true);
         (decision, templates)
     }
 }
@@ -116,6 +124,6 @@ impl Counts {
     fn count_unless_full(&mut self, finding: &Finding) -> bool {
         let count = self.0.entry((finding.rule, finding.severity)).or_default();
         *count += 1;
-        *count <= MAX_PER_RULE
+        *count <= MAX_FINDINGS_PER_RULE_AND_SEVERITY
     }
 }

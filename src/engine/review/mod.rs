@@ -35,7 +35,7 @@ mod join_template_decisions;
 #[cfg(test)]
 mod json_reader_tests;
 mod names_in_metadata;
-mod only_new_findings_deny_updates;
+mod only_new_findings_of_updates_count;
 mod order_of_findings;
 mod pod_request;
 mod response_warnings;
@@ -53,7 +53,7 @@ pub use decide_workload::decide_workload;
 pub use decision::Decision;
 use decision::ScopeOfParts;
 pub use decision_cost_of_body::{most_templates_in_body, stored_runtimes_of_train_job};
-use is_denied::cap_and_sort_findings_then_set_verdict;
+use is_denied::lower_severities_then_sort_and_judge;
 pub use pod_request::{PodRequest, Stage};
 pub use verdict_for_metrics::Verdict;
 pub use who_asked_for_what::RequestNames;

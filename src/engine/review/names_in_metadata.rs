@@ -1,7 +1,7 @@
 //! The names in an object's metadata, as far as an answer or the log needs them. A caller may have invented them.
 
-use crate::json::null_as_absent::{Objects, Text, mapping};
 use crate::json::reader;
+use crate::json::types_of_decoded_fields::{Objects, Text, optional_struct};
 use crate::pod::PodView;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 #[derive(Deserialize)]
 struct Object<'a> {
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     metadata: Option<ObjectMeta<'a>>,
 }
 

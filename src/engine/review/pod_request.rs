@@ -1,9 +1,9 @@
 //! What is asked about a pod or a pod template: the point of admission, the mode, and facts that are not in its text.
 
 use crate::deadline::{Deadline, NEVER};
-use crate::facts::Mode;
+use crate::facts::EnforcementMode;
 use crate::pod::PodView;
-use crate::pod::is_multi_node::Gang;
+use crate::pod::is_multi_node::MultiNodeEvidence;
 use crate::pod::templates_by_shape::DevShm;
 use crate::profile::Profile;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct PodRequest<'a> {
     /// Point of admission.
     pub stage: Stage,
     /// Whether errors deny.
-    pub mode: Mode,
+    pub mode: EnforcementMode,
     /// Whether the namespace opted in. If not, the API server does not call the webhook.
     pub opted_in: bool,
     /// A profile given on the command line.
@@ -36,7 +36,7 @@ pub struct PodRequest<'a> {
     /// that say so; a template does not yet.
     pub ranks_over_ssh: bool,
     /// Whether the workload around the template is for several pods that work together, where it says so.
-    pub gang: Option<&'a Gang>,
+    pub gang: Option<&'a MultiNodeEvidence>,
     /// Pods that are made from the template at a time (count), where that is known.
     pub siblings: Option<u64>,
     /// How the containers of a template come to their `/dev/shm`.
@@ -55,7 +55,7 @@ impl<'a> PodRequest<'a> {
         Self {
             namespace,
             stage: Stage::Whole,
-            mode: Mode::Enforce,
+            mode: EnforcementMode::Enforce,
             opted_in: true,
             profile: None,
             ranks_over_ssh: false,

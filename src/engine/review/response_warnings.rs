@@ -3,7 +3,7 @@
 use super::changes_in_words::kinds_of_changes_in_words;
 use super::decide_webhook_request::{Answer, WebhookEntry};
 use crate::rules::{Finding, Severity, fold_by_other_object};
-use crate::text::{formatted, is_printable, printable};
+use crate::text::{escaped_and_cut, format_with_capacity, is_ascii_and_short};
 use std::collections::HashSet;
 
 /// Longest warning (characters). The API server cuts at 256 once all of them pass 4096
@@ -25,7 +25,7 @@ pub(super) fn warnings(outcome: &Answer) -> Vec<String> {
         let profile = decision.profile.as_deref().unwrap_or("?");
         let what = kinds_of_changes_in_words(changes.iter().map(|c| &c.edit));
         let words = format_args!("fabric-admission {verb} {what} (profile {profile})");
-        warnings.push(line(formatted(MAX_WARNING, words)));
+        warnings.push(line(format_with_capacity(MAX_WARNING, words)));
     }
     let to_come = injections_to_come(outcome);
     let mut findings = finding_texts(outcome).into_iter();
@@ -42,7 +42,7 @@ pub(super) fn warnings(outcome: &Answer) -> Vec<String> {
 /// The findings as texts. A finding that several templates of a workload share is reported once, with the first template.
 fn finding_texts(outcome: &Answer) -> Vec<String> {
     let findings = outcome.decision.findings.iter().filter(|f| f.severity >= Severity::Warning);
-    let text = |f: &Finding, at: &str| format!("{}{at} {}", f.rule, f.line());
+    let text = |f: &Finding, at: &str| format!("{}{at} {}", f.rule, f.message_and_fix_in_line());
     if outcome.templates.is_empty() && !matches!(outcome.entry, WebhookEntry::Workload(_)) {
         let more =
             |more: usize| if more == 0 { String::new() } else { format!(" and {more} more like this:") };
@@ -85,10 +85,10 @@ fn injections_to_come(outcome: &Answer) -> Vec<String> {
 }
 
 fn line(text: String) -> String {
-    if is_printable(&text, MAX_WARNING - 1) {
+    if is_ascii_and_short(&text, MAX_WARNING - 1) {
         return text;
     }
-    let text = printable(&text, MAX_WARNING - 1);
+    let text = escaped_and_cut(&text, MAX_WARNING - 1);
     if text.len() <= MAX_WARNING {
         return text;
     }

@@ -3,7 +3,7 @@
 use super::decide_pod::ExaminedPod;
 use crate::json::decode_with_place::DecodeError;
 use crate::pod::PodView;
-use crate::pod::is_multi_node::Gang;
+use crate::pod::is_multi_node::MultiNodeEvidence;
 use crate::pod::templates_by_shape::Template;
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ pub(super) struct SeenTemplate<'p> {
     /// Its pod; an error where a field cannot be read.
     pub(super) pod: &'p Result<PodView<'p>, DecodeError>,
     /// Whether its pods work together, as the object around it says.
-    pub(super) gang: Option<&'p Gang>,
+    pub(super) gang: Option<&'p MultiNodeEvidence>,
     pub(super) state: State<'p>,
 }
 

@@ -1,7 +1,7 @@
 //! What an answer means for the object, in one word: for metrics, the log and the audit log.
 
 use super::decide_webhook_request::{Answer, WebhookEntry};
-use crate::facts::Mode;
+use crate::facts::EnforcementMode;
 
 /// What an answer means for the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,10 +54,10 @@ impl Verdict {
 impl WebhookEntry {
     /// The mode in which it decides: only mode enforce denies.
     #[must_use]
-    pub fn mode(self) -> Mode {
+    pub fn mode(self) -> EnforcementMode {
         match self {
-            Self::Mutate | Self::Validate | Self::Networks => Mode::Enforce,
-            Self::Audit => Mode::Audit,
+            Self::Mutate | Self::Validate | Self::Networks => EnforcementMode::Enforce,
+            Self::Audit => EnforcementMode::Audit,
             Self::Workload(mode) | Self::Object(mode) => mode,
         }
     }

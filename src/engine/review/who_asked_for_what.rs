@@ -3,9 +3,9 @@
 
 use super::admission_review::{self, Request};
 use super::names_in_metadata::Named;
-use crate::json::null_as_absent::Text;
 use crate::json::reader;
-use crate::text::{printable, push_printable};
+use crate::json::types_of_decoded_fields::Text;
+use crate::text::{escaped_and_cut, push_escaped_and_cut};
 use serde::Deserialize;
 
 /// Longest name that is kept (characters): that of an object (k8s.io/apimachinery pkg/util/validation, DNS-1123).
@@ -48,7 +48,7 @@ impl RequestNames {
             request.user_info.and_then(|user| reader::read(user.get()).ok()).unwrap_or_default();
         let of_object = request.object.as_ref().map(Named::names);
         let metadata = of_object.or_else(|| Some(request.old_object.as_ref()?.names())).unwrap_or_default();
-        let text = |text: Option<&str>| printable(text.unwrap_or_default(), MAX_NAME);
+        let text = |text: Option<&str>| escaped_and_cut(text.unwrap_or_default(), MAX_NAME);
         let given = metadata.name.as_deref().filter(|name| !name.is_empty());
         let made = metadata.generate_name.as_deref().filter(|name| !name.is_empty());
         Self {
@@ -65,7 +65,7 @@ impl RequestNames {
                     owner.name.as_deref().unwrap_or_default(),
                 )
             }),
-            user: printable(user.username.as_deref().unwrap_or_default(), MAX_USER),
+            user: escaped_and_cut(user.username.as_deref().unwrap_or_default(), MAX_USER),
         }
     }
 }
@@ -74,8 +74,8 @@ impl RequestNames {
 fn joined(first: &str, between: char, second: &str) -> String {
     // Nearly every name is written as it is.
     let mut both = String::with_capacity(first.len().min(MAX_NAME) + 1 + second.len().min(MAX_NAME));
-    push_printable(&mut both, first, MAX_NAME);
+    push_escaped_and_cut(&mut both, first, MAX_NAME);
     both.push(between);
-    push_printable(&mut both, second, MAX_NAME);
+    push_escaped_and_cut(&mut both, second, MAX_NAME);
     both
 }

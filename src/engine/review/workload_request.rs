@@ -2,9 +2,9 @@
 
 use super::{Decision, PodRequest};
 use crate::deadline::Deadline;
-use crate::facts::Mode;
+use crate::facts::EnforcementMode;
 use crate::json::decode_with_place::DecodeError;
-use crate::pod::is_multi_node::Gang;
+use crate::pod::is_multi_node::MultiNodeEvidence;
 use crate::pod::templates_by_shape::Template;
 use crate::pod::workload_kinds::{self, Ranks};
 use crate::profile::Profile;
@@ -38,7 +38,7 @@ pub struct WorkloadRequest<'a> {
     /// Namespace; never empty.
     pub namespace: &'a str,
     /// Whether errors deny.
-    pub mode: Mode,
+    pub mode: EnforcementMode,
     /// Whether the namespace opted in.
     pub opted_in: bool,
     /// A profile given on the command line.
@@ -61,11 +61,16 @@ impl<'a> WorkloadRequest<'a> {
 
     /// The request for a pod of one of its templates. A template says less of its pods than the pods will.
     #[must_use]
-    pub fn pod_request_of_template(self, template: &Template<'a>, gang: Option<&'a Gang>) -> PodRequest<'a> {
+    pub fn pod_request_of_template(
+        self,
+        template: &Template<'a>,
+        gang: Option<&'a MultiNodeEvidence>,
+    ) -> PodRequest<'a> {
         PodRequest {
             // mpi-operator starts sshd in workers that name no command, and marks their pods by label.
             ranks_over_ssh: template.role == "Worker"
-                && workload_kinds::named(&template.maker.kind).any(|kind| kind.ranks == Ranks::OverSsh),
+                && workload_kinds::workload_kinds_named(&template.maker.kind)
+                    .any(|kind| kind.ranks == Ranks::OverSsh),
             gang,
             siblings: template.pods,
             dev_shm: template.dev_shm,
@@ -85,10 +90,10 @@ pub struct WorkloadDecision<'a> {
 
 /// Whether the pods of a template work together, as the object around it says.
 #[must_use]
-pub fn gang_of(request: WorkloadRequest<'_>, template: &Template<'_>) -> Option<Gang> {
+pub fn gang_of(request: WorkloadRequest<'_>, template: &Template<'_>) -> Option<MultiNodeEvidence> {
     let maker = &template.maker;
     match maker.kind.as_str() {
-        "" => workload_kinds::multi_node_workload(request.group, request.kind, request.json),
-        kind => workload_kinds::multi_node_workload(&maker.group, kind, maker.json),
+        "" => workload_kinds::multi_node_evidence_of_workload(request.group, request.kind, request.json),
+        kind => workload_kinds::multi_node_evidence_of_workload(&maker.group, kind, maker.json),
     }
 }

@@ -5,15 +5,15 @@
 
 use super::workload_request::{Decide, distinct_findings_up_to_limit};
 use super::{PodRequest, ScopeOfParts, WorkloadRequest, decide_pod, findings_on_train_job_with_runtime};
-use crate::json::annotations_of_object::Annotated;
-use crate::json::null_as_absent::mapping;
+use crate::json::annotations_of_object::AnnotationsOfObject;
+use crate::json::types_of_decoded_fields::optional_struct;
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::pod::is_multi_node::Gang;
+use crate::pod::is_multi_node::MultiNodeEvidence;
 use crate::pod::templates_by_shape;
-use crate::pod::workload_kinds::Holds;
+use crate::pod::workload_kinds::WherePodsAre;
 use crate::rules::Finding;
 use crate::snapshot::Snapshot;
-use crate::text::tree;
+use crate::text::parse_document_within_limit;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -24,25 +24,25 @@ struct Part {
     /// Pointers in the pod, and the same places in the workload; the first that fits counts.
     places: Vec<(&'static str, String)>,
     /// Whether the pods belong to a job of several, where the part says so.
-    gang: Option<Gang>,
+    gang: Option<MultiNodeEvidence>,
 }
 
 /// What is looked at in the parts of pods that an object holds in place of templates, and the findings on them.
 pub(super) fn findings(
     request: WorkloadRequest<'_>,
-    holds: Holds,
+    holds: WherePodsAre,
     snapshot: &Snapshot,
     decide: Decide,
 ) -> (ScopeOfParts, Vec<Finding>) {
-    if holds == Holds::Trainer
+    if holds == WherePodsAre::Trainer
         && let Some(joined) = findings_on_train_job_with_runtime::findings(request, snapshot, decide)
     {
         return joined;
     }
     let parts = match holds {
-        Holds::Templates => Vec::new(),
-        Holds::Trainer => partial_pod_of_train_job(request.json).into_iter().collect(),
-        Holds::BareSpecs => bare_specs(request.json),
+        WherePodsAre::Templates => Vec::new(),
+        WherePodsAre::Trainer => partial_pod_of_train_job(request.json).into_iter().collect(),
+        WherePodsAre::BareSpecs => bare_specs(request.json),
     };
     let (mut looked, mut found) = (ScopeOfParts::default(), Vec::<Finding>::new());
     for part in parts.into_iter().take_while(|_| !request.deadline.is_over()) {
@@ -50,7 +50,7 @@ pub(super) fn findings(
         // A value of another type is for the API server to refuse.
         let Ok(decision) = decide_pod(&part.json, pod, snapshot) else { continue };
         looked.add_scope_of(&decision);
-        let whole: Value = tree(&part.json).unwrap_or_default();
+        let whole: Value = parse_document_within_limit(&part.json).unwrap_or_default();
         found.extend(
             decision.findings.into_iter().filter_map(|f| part.finding_if_workload_says_it(f, &whole)),
         );
@@ -79,13 +79,13 @@ impl Part {
 
 #[derive(Deserialize)]
 struct TrainJob<'a> {
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     spec: Option<TrainJobSpec<'a>>,
 }
 
 #[derive(Deserialize)]
 struct TrainJobSpec<'a> {
-    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
     trainer: Option<Trainer<'a>>,
 }
 
@@ -115,14 +115,15 @@ fn partial_pod_of_train_job(json: &str) -> Option<Part> {
         (trainer.command, "command", "/spec/containers/0/command", "command"),
         (trainer.args, "args", "/spec/containers/0/args", "args"),
     ] {
-        if let Some(value) = raw.and_then(|r| tree(r.get()).ok()) {
+        if let Some(value) = raw.and_then(|r| parse_document_within_limit(r.get()).ok()) {
             container.as_object_mut()?.insert(key.to_owned(), value);
             places.push((prefix, format!("/spec/trainer/{place}")));
         }
     }
     // Trainer runs one pod per node.
     let nodes: Option<u32> = trainer.num_nodes.and_then(|raw| serde_json::from_str(raw.get()).ok());
-    let gang = nodes.map(|nodes| Gang { several: nodes > 1, words: format!("numNodes {nodes}") });
+    let gang =
+        nodes.map(|nodes| MultiNodeEvidence { several: nodes > 1, words: format!("numNodes {nodes}") });
     Some(Part { json: json!({"spec": {"containers": [container]}}).to_string(), places, gang })
 }
 
@@ -134,7 +135,7 @@ const MAX_ANNOTATIONS: usize = 256 << 10;
 /// The controller hands the networks annotation of the object on to its pods (kserve/kserve
 /// pkg/controller/v1alpha2/llmisvc).
 fn bare_specs(json: &str) -> Vec<Part> {
-    let annotated = Annotated::read_or_empty(json);
+    let annotated = AnnotationsOfObject::read_or_empty(json);
     let metadata = match annotated.get(NETWORKS_ANNOTATION) {
         Some(networks) => json!({"annotations": {(NETWORKS_ANNOTATION): networks}}),
         None => json!({}),

@@ -23,19 +23,19 @@ pub static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
 
 /// A rule by id, in any case.
 #[must_use]
-pub fn find(id: &str) -> Option<&'static Rule> {
+pub fn find_rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.id.eq_ignore_ascii_case(id))
 }
 
 /// Whether any rule checks objects of a kind.
 #[must_use]
-pub fn does_any_rule_check_kind(group: &str, kind: &str) -> bool {
+pub fn does_any_object_rule_run_on_kind(group: &str, kind: &str) -> bool {
     RULES.iter().any(|rule| rule.does_check_kind((group, kind)))
 }
 
 /// Whether any rule judges fields of a kind, and not only whether an object of it can be read and used.
 #[must_use]
-pub fn does_any_rule_judge_fields_of_kind(group: &str, kind: &str) -> bool {
+pub fn does_any_object_rule_check_more_than_usability(group: &str, kind: &str) -> bool {
     RULES.iter().any(|rule| !rule.reads_only && rule.kinds.contains(&(group, kind)))
 }
 

@@ -1,8 +1,8 @@
 //! The attachments of a pod as rules on variables see them, read once for all rules and containers.
 
 use crate::demands::Subject;
-use crate::facts::Server;
-use crate::multus::{AnnotationError, LinkLayer, Networks, Sharing};
+use crate::facts::ResourceProvider;
+use crate::multus::{AnnotationError, LinkLayer, RequestedNetworks, Sharing};
 use crate::pod::pod_fields::Container;
 use crate::profile::Profile;
 use crate::profile::schema::{Attachment, Transport};
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 /// Known networks besides the cluster's.
 #[derive(Debug, Default)]
-pub(crate) struct Attachments<'a> {
+pub(crate) struct FactsOfAttachments<'a> {
     /// Interfaces, in order; `None` where the annotation cannot be read.
     pub(super) interfaces: Option<Vec<Cow<'a, str>>>,
     /// The name of an attachment with a VF, where there is one.
@@ -24,21 +24,21 @@ pub(crate) struct Attachments<'a> {
 /// Networks of a pod, and containers, that are looked at; a pod has as many networks as rails.
 const MAX_LOOKED_AT: usize = 64;
 
-impl<'a> Attachments<'a> {
+impl<'a> FactsOfAttachments<'a> {
     /// Known facts about the networks that a pod will have.
     pub(super) fn of(
         subject: &'a Subject<'a>,
-        networks: Option<&Result<Networks<'a>, AnnotationError>>,
+        networks: Option<&Result<RequestedNetworks<'a>, AnnotationError>>,
         profile: Option<&Profile>,
     ) -> Self {
-        let mut found = Attachments { interfaces: Some(Vec::new()), ..Attachments::default() };
+        let mut found = FactsOfAttachments { interfaces: Some(Vec::new()), ..FactsOfAttachments::default() };
         let mut links = Vec::new();
         match networks {
             None => {}
             Some(Err(_)) => found.interfaces = None,
             Some(Ok(networks)) => {
                 // A network takes the first shared pool that the pod requests: one walk over the names serves all networks.
-                let pool = shared_pool(subject);
+                let pool = first_requested_shared_pool(subject);
                 for (nth, item) in networks.items.iter().take(MAX_LOOKED_AT).enumerate() {
                     let interface =
                         item.interface.clone().unwrap_or_else(|| format!("net{}", nth + 1).into());
@@ -76,9 +76,12 @@ impl<'a> Attachments<'a> {
 }
 
 /// The first shared pool that the containers name.
-fn shared_pool<'a>(subject: &Subject<'a>) -> Option<&'a str> {
+fn first_requested_shared_pool<'a>(subject: &Subject<'a>) -> Option<&'a str> {
     let shared = |name: &&str| {
-        subject.snapshot.resource(name).is_some_and(|fact| fact.server == Server::SharedDevicePlugin)
+        subject
+            .snapshot
+            .resource(name)
+            .is_some_and(|fact| fact.server == ResourceProvider::SharedDevicePlugin)
     };
     subject.pod.containers().iter().take(MAX_LOOKED_AT).flat_map(Container::resource_names).find(shared)
 }

@@ -6,27 +6,27 @@ use std::borrow::Cow;
 
 /// A configuration in an object.
 #[derive(Debug)]
-pub(super) struct Configuration {
+pub(super) struct DevicePluginConfiguration {
     /// JSON pointer of the text.
     pub(super) pointer: String,
     /// The faults that the plugin or its operator finds; or why neither can read the text.
-    pub(super) faults: Result<Vec<ConfigFault>, EmbeddedFault>,
+    pub(super) faults: Result<Vec<DevicePluginFault>, EmbeddedFault>,
 }
 
 /// What is wrong: where in the text, how bad, what, and what to do.
 #[derive(Debug)]
-pub(super) struct ConfigFault {
+pub(super) struct DevicePluginFault {
     pub(super) pointer: String,
     pub(super) severity: Severity,
     pub(super) message: String,
     pub(super) fix: Cow<'static, str>,
     /// Its consequence.
-    pub(super) concern: Concern,
+    pub(super) concern: ConsequenceOfFault,
 }
 
 /// The consequence of a fault; each is a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Concern {
+pub(super) enum ConsequenceOfFault {
     /// The plugin exits with an error.
     Start,
     /// A pool has other devices than meant, or none.

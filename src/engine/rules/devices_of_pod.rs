@@ -2,41 +2,41 @@
 //! walk over the containers. A pod may have thousands of containers and of networks.
 
 use crate::demands::Subject;
-use crate::facts::{NetworkClass, ResourceFact, Server};
-use crate::multus::{AnnotationError, NetworkFact, Networks, ResourceRef, Selection};
+use crate::facts::{ResolvedNetwork, ResourceFact, ResourceProvider};
+use crate::multus::{AnnotationError, NetworkFact, RequestedAttachment, RequestedNetworks, ResourceRef};
 use crate::plan::{Edit, Plan, ResourceList};
-use crate::pod::resource_units::{Holder, units};
+use crate::pod::containers_and_their_resources::{ContainerPlace, units_or_zero};
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
-use crate::text::{is_printable, printable};
+use crate::text::{escaped_and_cut, is_ascii_and_short};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Networks and devices of one pod, with the plan laid over it.
 #[derive(Debug, Default)]
-pub(crate) struct Devices<'a> {
+pub(crate) struct NetworksAndDevices<'a> {
     /// Items of the annotation, in order.
-    pub(super) items: Vec<Item<'a>>,
+    pub(super) items: Vec<AnnotationItem<'a>>,
     /// Networks of the annotation, each once.
-    pub(super) networks: Vec<Attached<'a>>,
+    pub(super) networks: Vec<NetworkOfPod<'a>>,
     /// Resources that the networks take, by name.
-    pub(super) needs: Vec<Need<'a>>,
+    pub(super) needs: Vec<ResourceOfNetworks<'a>>,
     /// Known resources that containers request.
-    pub(super) held: Vec<Held<'a>>,
+    pub(super) held: Vec<HeldResource<'a>>,
 }
 
 /// An item of the annotation.
 #[derive(Debug)]
-pub(super) struct Item<'a> {
+pub(super) struct AnnotationItem<'a> {
     /// As the pod writes it.
-    pub(super) selection: &'a Selection<'a>,
+    pub(super) selection: &'a RequestedAttachment<'a>,
     /// Its network, by the place in the list of networks.
     pub(super) network: usize,
 }
 
 /// A network of the annotation.
 #[derive(Debug)]
-pub(super) struct Attached<'a> {
+pub(super) struct NetworkOfPod<'a> {
     pub(super) namespace: &'a str,
     pub(super) name: &'a str,
     /// How often it is named.
@@ -51,12 +51,12 @@ pub(super) struct Attached<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KnownNetwork<'a> {
     pub(super) fact: &'a NetworkFact,
-    pub(super) class: NetworkClass<'a>,
+    pub(super) class: ResolvedNetwork<'a>,
 }
 
 /// Attachments that take units of one resource.
 #[derive(Debug)]
-pub(super) struct Need<'a> {
+pub(super) struct ResourceOfNetworks<'a> {
     /// The resource as messages name it.
     pub(super) shown: Cow<'a, str>,
     pub(super) resource: ResourceRef<'a>,
@@ -68,52 +68,52 @@ pub(super) struct Need<'a> {
     /// Whether every one of them is known to take a unit where there is one.
     pub(super) known: bool,
     /// Who holds how much of it, under which name.
-    pub(super) holders: Vec<(Holder, &'a str, i64)>,
+    pub(super) holders: Vec<(ContainerPlace, &'a str, i64)>,
     /// A resource of the same name behind another prefix that a container holds.
     pub(super) namesake: Option<&'a str>,
 }
 
 /// A resource that containers hold.
 #[derive(Debug)]
-pub(super) struct Held<'a> {
+pub(super) struct HeldResource<'a> {
     pub(super) name: &'a str,
     pub(super) fact: &'a ResourceFact,
     /// Those that run beside one another, and how much each holds; never empty, never 0.
-    pub(super) holders: Vec<(Holder, i64)>,
+    pub(super) holders: Vec<(ContainerPlace, i64)>,
 }
 
-impl Attached<'_> {
+impl NetworkOfPod<'_> {
     /// Namespace and name, for messages.
     pub(super) fn describe(&self) -> String {
-        format!("{}/{}", self.namespace, printable(self.name, 63))
+        format!("{}/{}", self.namespace, escaped_and_cut(self.name, 63))
     }
 }
 
-impl Need<'_> {
+impl ResourceOfNetworks<'_> {
     /// Units that Multus can hand out: those of app containers and native sidecars.
-    pub(super) fn units(&self) -> i64 {
-        let running = self.holders.iter().filter(|(holder, ..)| holder.runs());
+    pub(super) fn units_of_running_containers(&self) -> i64 {
+        let running = self.holders.iter().filter(|(holder, ..)| holder.is_app_or_sidecar());
         running.fold(0, |sum, (_, _, units)| sum.saturating_add(*units))
     }
 }
 
-impl Held<'_> {
+impl HeldResource<'_> {
     /// JSON pointer of the quantity of its first holder.
-    pub(super) fn path(&self) -> String {
-        let holder = self.holders.first().map(|(holder, _)| holder.path()).unwrap_or_default();
+    pub(super) fn pointer_of_first_holder(&self) -> String {
+        let holder = self.holders.first().map(|(holder, _)| holder.json_pointer()).unwrap_or_default();
         format!("{holder}/resources/limits/{}", crate::text::json_pointer_token(self.name))
     }
 }
 
 /// The resources of the pod's networks, to look names up in: full ones, and endings behind whatever prefix.
 #[derive(Debug, Default)]
-pub(super) struct Needed<'n> {
+pub(super) struct ResourceNamesOfNetworks<'n> {
     full: HashSet<&'n str>,
     endings: HashSet<&'n str>,
 }
 
-impl<'n> Needed<'n> {
-    pub(super) fn of(needs: &'n [Need<'_>]) -> Self {
+impl<'n> ResourceNamesOfNetworks<'n> {
+    pub(super) fn of(needs: &'n [ResourceOfNetworks<'_>]) -> Self {
         let mut needed = Self::default();
         for need in needs {
             match need.resource {
@@ -137,7 +137,7 @@ fn suffix(name: &str) -> &str {
 }
 
 /// The place of a resource's name among the pod's needs and devices.
-struct Slot<'a> {
+struct RoleOfResourceName<'a> {
     fact: Option<&'a ResourceFact>,
     held: Option<usize>,
     needs: Vec<usize>,
@@ -151,26 +151,26 @@ type FirstTwo<'a> = [Option<&'a str>; 2];
 
 /// What the devices of a pod are found from.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sources<'a> {
+pub(super) struct DeviceSources<'a> {
     /// Known facts about the pod.
     pub(super) subject: &'a Subject<'a>,
     /// Its plan.
     pub(super) plan: &'a Plan,
     /// Its networks, with the plan laid over them.
-    pub(super) networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
+    pub(super) networks: Option<&'a Result<RequestedNetworks<'a>, AnnotationError>>,
     /// Its profile, where one is found.
     pub(super) profile: Option<&'a Profile>,
 }
 
-impl<'a> Devices<'a> {
-    pub(super) fn of(sources: Sources<'a>) -> Self {
+impl<'a> NetworksAndDevices<'a> {
+    pub(super) fn of(sources: DeviceSources<'a>) -> Self {
         let mut devices = Self::default();
-        devices.read_networks(sources);
+        devices.add_networks_and_their_needs(sources);
         if !devices.needs.is_empty() || sources.subject.snapshot.cluster_facts_for_audience().has_resources()
         {
-            devices.collect_devices(sources);
+            devices.add_units_held_by_containers(sources);
         }
-        let shared = devices.held.iter().filter(|h| h.fact.server == Server::SharedDevicePlugin);
+        let shared = devices.held.iter().filter(|h| h.fact.server == ResourceProvider::SharedDevicePlugin);
         // A network takes the first of them.
         let shared = shared.map(|h| h.name).next();
         for network in devices.networks.iter_mut().take_while(|_| !sources.subject.deadline.is_over()) {
@@ -183,7 +183,7 @@ impl<'a> Devices<'a> {
         devices
     }
 
-    fn read_networks(&mut self, sources: Sources<'a>) {
+    fn add_networks_and_their_needs(&mut self, sources: DeviceSources<'a>) {
         let Some(Ok(networks)) = sources.networks else { return };
         let profile = sources.profile;
         let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
@@ -193,14 +193,14 @@ impl<'a> Devices<'a> {
             let name: &'a str = &selection.name;
             let next = self.networks.len();
             let network = *places.entry((name, namespace)).or_insert(next);
-            self.items.push(Item { selection, network });
+            self.items.push(AnnotationItem { selection, network });
             let device = i64::from(selection.requests.as_ref().is_some_and(|r| r.device.is_some()));
             match self.networks.get_mut(network) {
                 Some(known) => {
                     known.times += 1;
                     known.times_with_device += device;
                 }
-                None => self.networks.push(Attached {
+                None => self.networks.push(NetworkOfPod {
                     namespace,
                     name,
                     times: 1,
@@ -209,13 +209,14 @@ impl<'a> Devices<'a> {
                 }),
             }
         }
-        let mut needs: BTreeMap<Cow<'_, str>, Need<'_>> = BTreeMap::new();
+        let mut needs: BTreeMap<Cow<'_, str>, ResourceOfNetworks<'_>> = BTreeMap::new();
         for network in &mut self.networks {
             let (namespace, name) = (network.namespace, network.name);
-            let rail = profile.and_then(|p| p.rail_on(namespace, name, sources.subject.namespace));
+            let rail =
+                profile.and_then(|p| p.first_rail_on_network(namespace, name, sources.subject.namespace));
             let of_profile = rail.and_then(|r| r.resource.as_deref());
             let fact = sources.subject.snapshot.network(namespace, name);
-            network.known = fact.map(|fact| KnownNetwork { fact, class: NetworkClass::default() });
+            network.known = fact.map(|fact| KnownNetwork { fact, class: ResolvedNetwork::default() });
             let (resource, takes_device, own_device) = match fact {
                 Some(fact) => {
                     (fact.resource.as_ref().map(|r| r.borrowed()), fact.takes_device, fact.own_device)
@@ -224,10 +225,10 @@ impl<'a> Devices<'a> {
             };
             let Some(resource) = resource.filter(|_| takes_device != Some(false)) else { continue };
             let shown = match resource {
-                ResourceRef::Full(name) if is_printable(name, 100) => Cow::Borrowed(name),
-                other => Cow::Owned(printable(&other.to_string(), 100)),
+                ResourceRef::Full(name) if is_ascii_and_short(name, 100) => Cow::Borrowed(name),
+                other => Cow::Owned(escaped_and_cut(&other.to_string(), 100)),
             };
-            let need = needs.entry(shown.clone()).or_insert_with(|| Need {
+            let need = needs.entry(shown.clone()).or_insert_with(|| ResourceOfNetworks {
                 shown,
                 resource,
                 attachments: 0,
@@ -251,12 +252,12 @@ impl<'a> Devices<'a> {
         self.needs = needs.into_values().collect();
     }
 
-    fn collect_devices(&mut self, sources: Sources<'a>) {
+    fn add_units_held_by_containers(&mut self, sources: DeviceSources<'a>) {
         let mut finder = Finder::of(&self.needs, sources.subject.snapshot);
-        for (holder, container) in sources.subject.pod.holders() {
+        for (holder, container) in sources.subject.pod.containers_not_added_by_webhook() {
             let edits = match holder {
-                Holder::App(index) => sources.plan.changes_of_container(index),
-                Holder::Sidecar(_) | Holder::Init(_) => &[],
+                ContainerPlace::App(index) => sources.plan.changes_of_container(index),
+                ContainerPlace::Sidecar(_) | ContainerPlace::Init(_) => &[],
             };
             let planned = || {
                 edits.iter().filter_map(|change| match &change.edit {
@@ -266,9 +267,9 @@ impl<'a> Devices<'a> {
                     _ => None,
                 })
             };
-            container.each_quantity(&mut |name, quantity| {
+            container.for_each_resource_quantity(&mut |name, quantity| {
                 let of_plan = planned().find(|(planned, ..)| *planned == name).map(|(_, units, _)| units);
-                let amount = || of_plan.unwrap_or_else(|| units(quantity));
+                let amount = || of_plan.unwrap_or_else(|| units_or_zero(quantity));
                 self.add_amount_of_resource(&mut finder, holder, name, &amount);
             });
             for (name, units, _) in planned().filter(|(.., present)| !present) {
@@ -286,7 +287,7 @@ impl<'a> Devices<'a> {
     fn add_amount_of_resource(
         &mut self,
         finder: &mut Finder<'a>,
-        holder: Holder,
+        holder: ContainerPlace,
         name: &'a str,
         amount: &dyn Fn() -> i64,
     ) {
@@ -303,14 +304,15 @@ impl<'a> Devices<'a> {
                 need.holders.push((holder, name, units));
             }
         }
-        if let Some([first, second]) = slot.ending.filter(|_| holder.runs()).and_then(|at| held.get_mut(at))
+        if let Some([first, second]) =
+            slot.ending.filter(|_| holder.is_app_or_sidecar()).and_then(|at| held.get_mut(at))
             && *first.get_or_insert(name) != name
         {
             second.get_or_insert(name);
         }
-        let Some(fact) = slot.fact.filter(|_| holder.runs()) else { return };
+        let Some(fact) = slot.fact.filter(|_| holder.is_app_or_sidecar()) else { return };
         let at = *slot.held.get_or_insert_with(|| {
-            self.held.push(Held { name, fact, holders: Vec::new() });
+            self.held.push(HeldResource { name, fact, holders: Vec::new() });
             self.held.len() - 1
         });
         if let Some(held) = self.held.get_mut(at) {
@@ -329,11 +331,11 @@ struct Finder<'a> {
     /// Endings of needs.
     endings: HashMap<&'a str, usize>,
     held: Vec<FirstTwo<'a>>,
-    slots: HashMap<&'a str, Slot<'a>>,
+    slots: HashMap<&'a str, RoleOfResourceName<'a>>,
 }
 
 impl<'a> Finder<'a> {
-    fn of(needs: &[Need<'a>], snapshot: &'a Snapshot) -> Self {
+    fn of(needs: &[ResourceOfNetworks<'a>], snapshot: &'a Snapshot) -> Self {
         let mut finder = Self {
             snapshot,
             by_name: HashMap::new(),
@@ -362,14 +364,14 @@ impl<'a> Finder<'a> {
     }
 
     /// What a name is to the pod, and the resources of each ending.
-    fn slot_of_name(&mut self, name: &'a str) -> (&mut Slot<'a>, &mut [FirstTwo<'a>]) {
+    fn slot_of_name(&mut self, name: &'a str) -> (&mut RoleOfResourceName<'a>, &mut [FirstTwo<'a>]) {
         let Self { snapshot, by_name, by_suffix, endings, held, slots, .. } = self;
         let slot = slots.entry(name).or_insert_with(|| {
             let end = suffix(name);
             let behind = name.contains('/').then(|| by_suffix.get(end)).flatten();
             let needs = by_name.get(name).into_iter().chain(behind).copied().collect();
             let ending = endings.get(end).copied();
-            Slot { fact: snapshot.resource(name), held: None, needs, ending }
+            RoleOfResourceName { fact: snapshot.resource(name), held: None, needs, ending }
         });
         (slot, held)
     }

@@ -1,8 +1,8 @@
 //! What a rule reports about an object.
 
-use super::most_findings_per_rule::{MAX_PER_RULE, MAX_TEXT};
+use super::most_findings_per_rule::{MAX_FINDINGS_PER_RULE_AND_SEVERITY, MAX_MESSAGE_LENGTH};
 use crate::deadline::{Deadline, NEVER};
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ impl fmt::Display for Severity {
 
 /// A place inside of a text field, both counted from 1, the column in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Spot {
+pub struct LineAndColumn {
     /// Line of the text.
     pub line: u32,
     /// Column in that line.
@@ -57,7 +57,7 @@ pub struct Finding {
     /// JSON pointer of the value it is about.
     pub path: String,
     /// Where in the text of that value, where it is about a part of it.
-    pub spot: Option<Spot>,
+    pub spot: Option<LineAndColumn>,
     /// What is wrong, and the consequence.
     pub message: String,
     /// What to do.
@@ -79,7 +79,7 @@ impl Finding {
 
     /// Message and fix in one line. The fix is a sentence; here it continues one.
     #[must_use]
-    pub fn line(&self) -> String {
+    pub fn message_and_fix_in_line(&self) -> String {
         let mut fix = self.fix.chars();
         let (first, second) = (fix.next(), fix.clone().next());
         let first =
@@ -113,7 +113,7 @@ pub fn fold_by_other_object<'a>(findings: impl Iterator<Item = &'a Finding>) -> 
 
 /// Takes the findings of one rule.
 #[derive(Debug)]
-pub struct Findings<'a> {
+pub struct FindingsOfRule<'a> {
     rule: &'static str,
     severity: Severity,
     lesser: &'static [(Severity, &'static str)],
@@ -123,7 +123,7 @@ pub struct Findings<'a> {
     out: &'a mut Vec<Finding>,
 }
 
-impl<'a> Findings<'a> {
+impl<'a> FindingsOfRule<'a> {
     /// Findings of one rule, collected into `out`; `severity` is the most severe that it may report.
     pub fn new(rule: &'static str, severity: Severity, out: &'a mut Vec<Finding>) -> Self {
         Self { rule, severity, lesser: &[], because: None, other: None, deadline: &NEVER, out }
@@ -135,31 +135,31 @@ impl<'a> Findings<'a> {
     }
 
     /// The same under a time limit.
-    pub(super) fn within(self, deadline: &'a Deadline<'a>) -> Self {
+    pub(super) fn with_deadline(self, deadline: &'a Deadline<'a>) -> Self {
         Self { deadline, ..self }
     }
 
     /// The same collector for findings whose severity is lower for this reason, instead of the reason that the rule
     /// declares for the severity.
-    pub(super) fn with_reason_for_lower_severity(&mut self, reason: &'static str) -> Findings<'_> {
-        let Findings { rule, severity, lesser, other, deadline, .. } = *self;
-        Findings { rule, severity, lesser, because: Some(reason), other, deadline, out: self.out }
+    pub(super) fn with_reason_for_lower_severity(&mut self, reason: &'static str) -> FindingsOfRule<'_> {
+        let FindingsOfRule { rule, severity, lesser, other, deadline, .. } = *self;
+        FindingsOfRule { rule, severity, lesser, because: Some(reason), other, deadline, out: self.out }
     }
 
     /// The same collector for findings about the object and one other. Of several that differ in the other object only,
     /// reports show the first and count the rest.
-    pub(super) fn about_other_object<'b>(&'b mut self, other: &'b str) -> Findings<'b> {
-        let Findings { rule, severity, lesser, because, deadline, .. } = *self;
-        Findings { rule, severity, lesser, because, other: Some(other), deadline, out: self.out }
+    pub(super) fn about_other_object<'b>(&'b mut self, other: &'b str) -> FindingsOfRule<'b> {
+        let FindingsOfRule { rule, severity, lesser, because, deadline, .. } = *self;
+        FindingsOfRule { rule, severity, lesser, because, other: Some(other), deadline, out: self.out }
     }
 
     /// A finding of the rule's own severity.
     pub fn add(&mut self, path: impl Into<String>, message: impl AsRef<str>, fix: impl AsRef<str>) {
-        self.add_as(self.severity, path, message, fix);
+        self.add_with_severity(self.severity, path, message, fix);
     }
 
     /// A finding of a lesser severity than the rule's.
-    pub fn add_as(
+    pub fn add_with_severity(
         &mut self,
         severity: Severity,
         path: impl Into<String>,
@@ -172,23 +172,23 @@ impl<'a> Findings<'a> {
     }
 
     /// A finding of the rule's own severity about a place inside of a text field.
-    pub fn add_within(
+    pub fn add_in_text(
         &mut self,
         path: impl Into<String>,
-        spot: Spot,
+        spot: LineAndColumn,
         message: impl AsRef<str>,
         fix: impl AsRef<str>,
     ) {
-        self.add_within_as(self.severity, path, || spot, message, fix);
+        self.add_in_text_with_severity(self.severity, path, || spot, message, fix);
     }
 
     /// The same of a lesser severity. The place is asked for only where the finding is taken: to find it costs as much as
     /// the text is long, which may be full of faults.
-    pub fn add_within_as(
+    pub fn add_in_text_with_severity(
         &mut self,
         severity: Severity,
         path: impl Into<String>,
-        spot: impl FnOnce() -> Spot,
+        spot: impl FnOnce() -> LineAndColumn,
         message: impl AsRef<str>,
         fix: impl AsRef<str>,
     ) {
@@ -206,7 +206,8 @@ impl<'a> Findings<'a> {
     pub(super) fn has_room_for(&self, severity: Severity) -> bool {
         let severity = severity.min(self.severity);
         let own = self.out.iter().rev().take_while(|f| f.rule == self.rule);
-        !self.deadline.is_over() && own.filter(|f| f.severity == severity).count() < MAX_PER_RULE
+        !self.deadline.is_over()
+            && own.filter(|f| f.severity == severity).count() < MAX_FINDINGS_PER_RULE_AND_SEVERITY
     }
 
     /// The names to compare with a wanted one; see [`Deadline::compared`].
@@ -222,7 +223,7 @@ impl<'a> Findings<'a> {
         &mut self,
         severity: Severity,
         path: String,
-        spot: Option<Spot>,
+        spot: Option<LineAndColumn>,
         message: &str,
         fix: &str,
     ) {
@@ -235,8 +236,8 @@ impl<'a> Findings<'a> {
             severity,
             path,
             spot,
-            message: printable(message, MAX_TEXT),
-            fix: printable(fix, MAX_TEXT),
+            message: escaped_and_cut(message, MAX_MESSAGE_LENGTH),
+            fix: escaped_and_cut(fix, MAX_MESSAGE_LENGTH),
             because,
             other: self.other.map(str::to_owned),
         });
@@ -253,7 +254,8 @@ mod tests {
             let (rule, path, message) = ("FAB101", String::new(), "it fails".to_owned());
             let (spot, because, other) = (None, None, None);
             let fix = fix.to_owned();
-            Finding { rule, severity: Severity::Error, path, spot, message, fix, because, other }.line()
+            Finding { rule, severity: Severity::Error, path, spot, message, fix, because, other }
+                .message_and_fix_in_line()
         };
         assert_eq!(line("Set numVfs: 8."), "it fails; set numVfs: 8");
         assert_eq!(line("IPC_LOCK is missing. Add it."), "it fails; IPC_LOCK is missing. Add it");
@@ -263,7 +265,7 @@ mod tests {
     #[test]
     fn findings_on_pairs_are_folded() {
         let mut out = Vec::new();
-        let mut findings = Findings::new("FAB325", Severity::Error, &mut out);
+        let mut findings = FindingsOfRule::new("FAB325", Severity::Error, &mut out);
         for other in ["b", "c", "d"] {
             findings.about_other_object(other).add("/spec/a", other, "x");
         }
@@ -277,13 +279,13 @@ mod tests {
     #[test]
     fn a_lesser_severity_has_its_reason() {
         let mut out = Vec::new();
-        let mut findings = Findings::new("FAB325", Severity::Error, &mut out)
+        let mut findings = FindingsOfRule::new("FAB325", Severity::Error, &mut out)
             .with_reasons(&[(Severity::Warning, "declared"), (Severity::Info, "quiet")]);
         findings.add("", "a", "b");
-        findings.add_as(Severity::Warning, "", "a", "b");
-        findings.with_reason_for_lower_severity("given").add_as(Severity::Warning, "", "a", "b");
-        findings.with_reason_for_lower_severity("given").add_as(Severity::Error, "", "a", "b");
-        findings.add_as(Severity::Info, "", "a", "b");
+        findings.add_with_severity(Severity::Warning, "", "a", "b");
+        findings.with_reason_for_lower_severity("given").add_with_severity(Severity::Warning, "", "a", "b");
+        findings.with_reason_for_lower_severity("given").add_with_severity(Severity::Error, "", "a", "b");
+        findings.add_with_severity(Severity::Info, "", "a", "b");
         let reasons: Vec<Option<&str>> = out.iter().map(|f| f.because).collect();
         assert_eq!(reasons, [None, Some("declared"), Some("given"), None, Some("quiet")]);
     }
@@ -291,28 +293,35 @@ mod tests {
     #[test]
     fn lesser_findings_hide_no_error() {
         let mut out = Vec::new();
-        let mut findings = Findings::new("FAB403", Severity::Error, &mut out);
+        let mut findings = FindingsOfRule::new("FAB403", Severity::Error, &mut out);
         for severity in [Severity::Info, Severity::Warning] {
-            (0..2 * MAX_PER_RULE).for_each(|_| findings.add_as(severity, "", "harmless", ""));
+            (0..2 * MAX_FINDINGS_PER_RULE_AND_SEVERITY)
+                .for_each(|_| findings.add_with_severity(severity, "", "harmless", ""));
         }
         assert!(!findings.must_stop_reporting());
-        (0..2 * MAX_PER_RULE).for_each(|_| findings.add("", "refused", ""));
+        (0..2 * MAX_FINDINGS_PER_RULE_AND_SEVERITY).for_each(|_| findings.add("", "refused", ""));
         assert!(findings.must_stop_reporting());
         let count = |severity| out.iter().filter(|f| f.severity == severity).count();
-        assert_eq!([Severity::Info, Severity::Warning, Severity::Error].map(count), [MAX_PER_RULE; 3]);
+        assert_eq!(
+            [Severity::Info, Severity::Warning, Severity::Error].map(count),
+            [MAX_FINDINGS_PER_RULE_AND_SEVERITY; 3]
+        );
     }
 
     #[test]
     fn only_reported_places_are_looked_up() {
         let (mut out, mut asked) = (Vec::new(), 0);
-        let mut findings = Findings::new("FAB101", Severity::Error, &mut out);
-        for _ in 0..3 * MAX_PER_RULE {
+        let mut findings = FindingsOfRule::new("FAB101", Severity::Error, &mut out);
+        for _ in 0..3 * MAX_FINDINGS_PER_RULE_AND_SEVERITY {
             let place = || {
                 asked += 1;
-                Spot { line: 1, column: 1 }
+                LineAndColumn { line: 1, column: 1 }
             };
-            findings.add_within_as(Severity::Info, "/spec/config", place, "a", "b");
+            findings.add_in_text_with_severity(Severity::Info, "/spec/config", place, "a", "b");
         }
-        assert_eq!((out.len(), asked), (MAX_PER_RULE, MAX_PER_RULE));
+        assert_eq!(
+            (out.len(), asked),
+            (MAX_FINDINGS_PER_RULE_AND_SEVERITY, MAX_FINDINGS_PER_RULE_AND_SEVERITY)
+        );
     }
 }

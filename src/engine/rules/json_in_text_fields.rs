@@ -3,9 +3,9 @@
 //! The API server accepts any text there; a fault shows only when a plugin reads it. So a fault is reported with its place
 //! in the text, and names the usual mistake instead of the parser's words.
 
-use super::finding::Spot;
+use super::finding::LineAndColumn;
 use crate::json::as_go_reads;
-use crate::text::{check_size, printable};
+use crate::text::{escaped_and_cut, refuse_long_document};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -14,7 +14,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddedFault {
     /// Where in the text.
-    pub spot: Spot,
+    pub spot: LineAndColumn,
     /// What is wrong there.
     pub what: String,
     /// The text around the place; empty where there is none.
@@ -45,10 +45,12 @@ pub struct EmbeddedObject {
 ///
 /// # Errors
 /// [`EmbeddedFault`] where it is not one.
-pub fn object(text: &str, fields: &[&'static str]) -> Result<Map<String, Value>, EmbeddedFault> {
-    match as_go_reads::read(text, fields).map_err(|error| fault(text, 0, &error))? {
+pub fn read_object(text: &str, fields: &[&'static str]) -> Result<Map<String, Value>, EmbeddedFault> {
+    match as_go_reads::read_and_respell_keys(text, fields)
+        .map_err(|error| fault_of_parser_error(text, 0, &error))?
+    {
         (Value::Object(object), _) => Ok(object),
-        (other, _) => Err(at(text, start(text), format!("found {}, expected an object", kind(&other)))),
+        (other, _) => Err(fault_at(text, start(text), format!("found {}, expected an object", kind(&other)))),
     }
 }
 
@@ -57,8 +59,8 @@ pub fn object(text: &str, fields: &[&'static str]) -> Result<Map<String, Value>,
 ///
 /// # Errors
 /// [`EmbeddedFault`] where it is not one. Brackets around the objects are one: they make a list in the list.
-pub fn sequence(text: &str) -> Result<Vec<EmbeddedObject>, EmbeddedFault> {
-    check_size(text).map_err(|error| fault(text, 0, &error))?;
+pub fn read_objects_with_commas(text: &str) -> Result<Vec<EmbeddedObject>, EmbeddedFault> {
+    refuse_long_document(text).map_err(|error| fault_of_parser_error(text, 0, &error))?;
     let mut objects = Vec::new();
     let mut from = start(text);
     loop {
@@ -67,22 +69,28 @@ pub fn sequence(text: &str) -> Result<Vec<EmbeddedObject>, EmbeddedFault> {
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
         match values.next() {
             Some(Ok(own)) => {
-                match as_go_reads::read_cni(own.get()).map_err(|error| fault(text, from, &error))? {
+                match as_go_reads::read_cni_and_respell_keys(own.get())
+                    .map_err(|error| fault_of_parser_error(text, from, &error))?
+                {
                     Value::Object(object) => objects.push(EmbeddedObject { at: from, object }),
                     Value::Array(_) => {
                         let what = "the operator adds the brackets itself";
-                        return Err(at(text, from, what.to_owned()));
+                        return Err(fault_at(text, from, what.to_owned()));
                     }
                     other => {
-                        return Err(at(text, from, format!("found {}, expected an object", kind(&other))));
+                        return Err(fault_at(
+                            text,
+                            from,
+                            format!("found {}, expected an object", kind(&other)),
+                        ));
                     }
                 }
             }
-            Some(Err(error)) => return Err(fault(text, from, &error)),
-            None if from == start(text) => return Err(at(text, 0, "the text is empty".to_owned())),
+            Some(Err(error)) => return Err(fault_of_parser_error(text, from, &error)),
+            None if from == start(text) => return Err(fault_at(text, 0, "the text is empty".to_owned())),
             None => {
                 let comma = text.trim_end().len().saturating_sub(1);
-                return Err(at(text, comma, "a comma after the last object".to_owned()));
+                return Err(fault_at(text, comma, "a comma after the last object".to_owned()));
             }
         }
         let end = from + values.byte_offset();
@@ -91,27 +99,27 @@ pub fn sequence(text: &str) -> Result<Vec<EmbeddedObject>, EmbeddedFault> {
             None => return Ok(objects),
             Some(',') => from = after + 1 + start(text.get(after + 1..).unwrap_or_default()),
             Some('{') => {
-                return Err(at(text, after, "a comma is missing before this object".to_owned()));
+                return Err(fault_at(text, after, "a comma is missing before this object".to_owned()));
             }
-            Some(_) => return Err(at(text, after, "more text after the last object".to_owned())),
+            Some(_) => return Err(fault_at(text, after, "more text after the last object".to_owned())),
         }
     }
 }
 
 /// Line and column of a byte of a text. It reads all text before it: call it for what is reported, not for each value.
 #[must_use]
-pub fn spot(text: &str, offset: usize) -> Spot {
+pub fn line_and_column(text: &str, offset: usize) -> LineAndColumn {
     let before = text.get(..offset).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    Spot { line: count(line), column: count(column) }
+    LineAndColumn { line: count(line), column: count(column) }
 }
 
 /// The place of a string in a text that was read, quotes included; the start of the text where it is not found as written.
 #[must_use]
-pub fn spot_of(text: &str, string: &str) -> Spot {
-    spot(text, text.find(&format!("\"{string}\"")).unwrap_or(0))
+pub fn line_and_column_of_string(text: &str, string: &str) -> LineAndColumn {
+    line_and_column(text, text.find(&format!("\"{string}\"")).unwrap_or(0))
 }
 
 /// Byte of the first character that is not blank; the end where there is none.
@@ -133,17 +141,17 @@ fn kind(value: &Value) -> &'static str {
 /// Characters that are shown on each side of a place.
 const NEAR: usize = 14;
 
-fn at(text: &str, offset: usize, what: String) -> EmbeddedFault {
+fn fault_at(text: &str, offset: usize, what: String) -> EmbeddedFault {
     let (before, after) = text.split_at_checked(offset).unwrap_or((text, ""));
     let from = before.rsplit('\n').next().unwrap_or_default();
     let head: Vec<char> = from.chars().rev().take(NEAR).collect();
     let tail = after.split('\n').next().unwrap_or_default().chars().take(NEAR);
     let near: String = head.into_iter().rev().chain(tail).collect();
-    EmbeddedFault { spot: spot(text, offset), what, near: printable(near.trim(), 2 * NEAR) }
+    EmbeddedFault { spot: line_and_column(text, offset), what, near: escaped_and_cut(near.trim(), 2 * NEAR) }
 }
 
 /// A parser's error in `text`, of which it read what is behind `from`.
-fn fault(text: &str, from: usize, error: &serde_json::Error) -> EmbeddedFault {
+fn fault_of_parser_error(text: &str, from: usize, error: &serde_json::Error) -> EmbeddedFault {
     let rest = text.get(from..).unwrap_or_default();
     let lines = rest.split_inclusive('\n').take(error.line().saturating_sub(1));
     let mut offset = from + lines.map(str::len).sum::<usize>() + error.column().saturating_sub(1);
@@ -156,20 +164,20 @@ fn fault(text: &str, from: usize, error: &serde_json::Error) -> EmbeddedFault {
     let before = before.trim_end();
     let next = after.chars().next();
     let what = if rest.trim().is_empty() {
-        return at(text, from, "the text is empty".to_owned());
+        return fault_at(text, from, "the text is empty".to_owned());
     } else if !rest.trim_start().starts_with(['{', '[', '"']) && rest.contains(": ") {
-        return at(text, from + start(rest), "found YAML, expected JSON".to_owned());
+        return fault_at(text, from + start(rest), "found YAML, expected JSON".to_owned());
     } else if error.is_eof() {
         "the text ends before the last bracket or quote is closed".to_owned()
     } else if matches!(next, Some('}' | ']')) && before.ends_with(',') {
-        return at(text, before.len() - 1, "a comma before the closing bracket".to_owned());
+        return fault_at(text, before.len() - 1, "a comma before the closing bracket".to_owned());
     } else {
-        mistake(before, after, error)
+        mistake_in_words(before, after, error)
     };
-    at(text, offset, what)
+    fault_at(text, offset, what)
 }
 
-fn mistake(before: &str, after: &str, error: &serde_json::Error) -> String {
+fn mistake_in_words(before: &str, after: &str, error: &serde_json::Error) -> String {
     let next = after.chars().next().unwrap_or(' ');
     let at_key = before.ends_with(['{', ',']);
     let words = if after.starts_with("//") || after.starts_with("/*") || next == '#' {
@@ -197,7 +205,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> (u32, u32, String) {
-        let fault = object(text, &[]).unwrap_err();
+        let fault = read_object(text, &[]).unwrap_err();
         (fault.spot.line, fault.spot.column, fault.what)
     }
 
@@ -227,12 +235,12 @@ mod tests {
             let (l, c, w) = of(text);
             assert!((l, c) == (line, column) && w.starts_with(what), "{text:?}: {l}:{c} {w}");
         }
-        assert!(object("{\"a\": {\"b\": [1, null]}}", &[]).is_ok());
+        assert!(read_object("{\"a\": {\"b\": [1, null]}}", &[]).is_ok());
     }
 
     #[test]
     fn what_stands_around_is_shown() {
-        let fault = object("{\"type\": \"whereabouts\", \"range\": \"10.0.0.0/24\",}", &[]).unwrap_err();
+        let fault = read_object("{\"type\": \"whereabouts\", \"range\": \"10.0.0.0/24\",}", &[]).unwrap_err();
         assert_eq!(
             fault.to_string(),
             "line 1, column 47, near `\"10.0.0.0/24\",}`: a comma before the closing bracket"
@@ -242,11 +250,11 @@ mod tests {
     #[test]
     fn sequences_have_commas_between_and_nothing_around() {
         let text = "{\"type\": \"tuning\"},\n {\"type\": \"rdma\"}\n";
-        let entries = sequence(text).unwrap();
+        let entries = read_objects_with_commas(text).unwrap();
         assert_eq!(entries.len(), 2);
-        assert_eq!(spot(text, entries[1].at), Spot { line: 2, column: 2 });
+        assert_eq!(line_and_column(text, entries[1].at), LineAndColumn { line: 2, column: 2 });
         let of = |text: &str| {
-            let fault = sequence(text).unwrap_err();
+            let fault = read_objects_with_commas(text).unwrap_err();
             (fault.spot.line, fault.spot.column, fault.what)
         };
         for (text, line, column, what) in [

@@ -26,19 +26,19 @@ const DOMAINS: [&str; 6] =
 const LONG_DOMAIN: usize = 8;
 
 /// The name that was probably meant, where nothing that the pod's namespace may know serves a resource.
-pub(super) fn resource_name_meant(name: &str, subject: &Subject<'_>) -> Option<String> {
-    let meant = near(name)?;
+pub(super) fn resource_name_meant_if_unserved(name: &str, subject: &Subject<'_>) -> Option<String> {
+    let meant = near_known_name(name)?;
     let snapshot = subject.snapshot;
     let mut profiles = snapshot.catalog().with_resource(name).iter();
     let served = snapshot.settings().accelerators.contains(name)
         || snapshot.resource(name).is_some()
-        || snapshot.cluster_facts_for_audience().class_behind(name).is_some()
-        || snapshot.nodes_for_audience().classes().offering_of(name).is_some()
+        || snapshot.cluster_facts_for_audience().device_class_of_resource(name).is_some()
+        || snapshot.nodes_for_audience().classes().classes_offering(name).is_some()
         || profiles.any(|p| snapshot.admits(p, subject.namespace));
     (!served).then_some(meant)
 }
 
-fn near(name: &str) -> Option<String> {
+fn near_known_name(name: &str) -> Option<String> {
     let (domain, rest) = name.split_once('/')?;
     if NAMES.contains(&name) || OTHERS.contains(&name) {
         return None;
@@ -80,7 +80,7 @@ fn near_name(domain: &str, rest: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::near;
+    use super::near_known_name;
 
     #[test]
     fn mistyped_names_and_others() {
@@ -98,7 +98,7 @@ mod tests {
             ("vpc.amazonaw.com/efa", "vpc.amazonaws.com/efa"),
             ("rdma/hca_shared_device_a", "rdma/hca_shared_devices_a"),
         ] {
-            assert_eq!(near(name).as_deref(), Some(meant), "{name}");
+            assert_eq!(near_known_name(name).as_deref(), Some(meant), "{name}");
         }
         for name in [
             "nvidia.com/gpu",
@@ -117,7 +117,7 @@ mod tests {
             "example.com/gpu",
             "cpu",
         ] {
-            assert_eq!(near(name), None, "{name}");
+            assert_eq!(near_known_name(name), None, "{name}");
         }
     }
 }

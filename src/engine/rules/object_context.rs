@@ -1,19 +1,19 @@
 //! An object that is not a pod, as its rules see it.
 
-use super::device_plugin_config_fault_type::Configuration;
+use super::cni_config_of_network_definition::NetworkDefinition;
+use super::device_plugin_config_fault_type::DevicePluginConfiguration;
 use super::json_in_text_fields::{self, EmbeddedFault, EmbeddedObject};
-use super::places_in_network_definition::Definition;
-use super::sriov_policy_beside::Other;
+use super::other_sriov_policy_and_common_nodes::OtherPolicy;
 use crate::deadline::{self, Deadline};
-use crate::facts::network_of_one_object::{Rendered, render};
-use crate::facts::sriov_node_state::Interface;
-use crate::facts::{Kind, NicSet, NodePolicy};
-use crate::json::as_go_reads::CNI;
+use crate::facts::network_of_one_object::{NetworkFromObject, network_of_object};
+use crate::facts::sriov_node_state::PhysicalFunction;
+use crate::facts::{FactKind, NodesWithSameNics, SriovNodePolicy};
+use crate::json::as_go_reads::CNI_FIELDS;
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
-use crate::nodes::{InCommon, NodeSelection, Requirement};
+use crate::nodes::{InCommon, LabelRequirement, NodeSelection};
 use crate::profile::FabricProfile;
 use crate::snapshot::Snapshot;
-use crate::text::tree;
+use crate::text::parse_document_within_limit;
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
 
@@ -27,7 +27,7 @@ pub struct ObjectContext<'a> {
     /// JSON text of the object.
     pub json: &'a str,
     /// The event.
-    pub event: Event<'a>,
+    pub event: ObjectEvent<'a>,
     /// Everything else that is known.
     pub snapshot: &'a Snapshot,
     /// Whether the API server has compared it with the schema of its kind, as it does before it calls a validating
@@ -36,7 +36,7 @@ pub struct ObjectContext<'a> {
     /// The time limit, asked between rules.
     pub deadline: &'a Deadline<'a>,
     /// Values that several rules read, each read once.
-    views: Views<'a>,
+    views: ValuesReadOnce<'a>,
 }
 
 /// What is in a text, or why it cannot be read.
@@ -44,18 +44,18 @@ type Embedded<T> = Result<T, EmbeddedFault>;
 
 /// An object as rules read it, filled at the first question.
 #[derive(Debug, Default)]
-struct Views<'a> {
+struct ValuesReadOnce<'a> {
     value: OnceCell<Option<Value>>,
-    policy: OnceCell<Option<NodePolicy>>,
-    definition: OnceCell<Option<Definition>>,
-    network: OnceCell<Option<Rendered>>,
+    policy: OnceCell<Option<SriovNodePolicy>>,
+    definition: OnceCell<Option<NetworkDefinition>>,
+    network: OnceCell<Option<NetworkFromObject>>,
     ipam: OnceCell<Embedded<Map<String, Value>>>,
     meta_plugins: OnceCell<Embedded<Vec<EmbeddedObject>>>,
-    configurations: OnceCell<Vec<Configuration>>,
+    configurations: OnceCell<Vec<DevicePluginConfiguration>>,
     selected_node: OnceCell<InCommon<'a>>,
-    nics: OnceCell<Vec<(&'a str, &'a NicSet)>>,
-    taken: OnceCell<Vec<(&'a str, &'a Interface)>>,
-    others: OnceCell<Vec<Other<'a>>>,
+    nics: OnceCell<Vec<(&'a str, &'a NodesWithSameNics)>>,
+    taken: OnceCell<Vec<(&'a str, &'a PhysicalFunction)>>,
+    others: OnceCell<Vec<OtherPolicy<'a>>>,
     profile: OnceCell<Result<FabricProfile, DecodeError>>,
 }
 
@@ -71,11 +71,20 @@ impl<'a> ObjectContext<'a> {
     pub fn new(
         (group, kind): (&'a str, &'a str),
         json: &'a str,
-        event: Event<'a>,
+        event: ObjectEvent<'a>,
         snapshot: &'a Snapshot,
     ) -> Self {
         let deadline = &deadline::NEVER;
-        Self { group, kind, json, event, snapshot, validated: false, deadline, views: Views::default() }
+        Self {
+            group,
+            kind,
+            json,
+            event,
+            snapshot,
+            validated: false,
+            deadline,
+            views: ValuesReadOnce::default(),
+        }
     }
 
     /// The same object, from the API server's request.
@@ -86,15 +95,15 @@ impl<'a> ObjectContext<'a> {
 
     /// The same object under a time limit.
     #[must_use]
-    pub fn within(self, deadline: &'a Deadline<'a>) -> Self {
+    pub fn with_deadline(self, deadline: &'a Deadline<'a>) -> Self {
         Self { deadline, ..self }
     }
 
     /// The network that the object is, or that its operator makes of it.
-    pub(super) fn network_made_of_object(&self) -> Option<&Rendered> {
+    pub(super) fn network_made_of_object(&self) -> Option<&NetworkFromObject> {
         let read = || {
-            let kind = Kind::of(self.group, self.kind)?.makes_network()?;
-            render(kind, &decode(self.json).ok()?, "default")
+            let kind = FactKind::of(self.group, self.kind)?.itself_if_it_makes_networks()?;
+            network_of_object(kind, &decode(self.json).ok()?, "default")
         };
         self.views.network.get_or_init(read).as_ref()
     }
@@ -112,48 +121,55 @@ impl<'a> ObjectContext<'a> {
 
     /// `spec.ipam`, the text of a JSON object in the kinds of which an operator makes networks, and the object.
     pub(super) fn ipam_text(&self) -> Option<(&str, &Embedded<Map<String, Value>>)> {
-        let text = self.text("/spec/ipam")?;
-        Some((text, self.views.ipam.get_or_init(|| json_in_text_fields::object(text, CNI))))
+        let text = self.non_empty_text_at("/spec/ipam")?;
+        Some((text, self.views.ipam.get_or_init(|| json_in_text_fields::read_object(text, CNI_FIELDS))))
     }
 
     /// `spec.metaPlugins`, the text of JSON objects in the same kinds, and the objects.
     pub(super) fn meta_plugins(&self) -> Option<(&str, &Embedded<Vec<EmbeddedObject>>)> {
-        let text = self.text("/spec/metaPlugins")?;
-        Some((text, self.views.meta_plugins.get_or_init(|| json_in_text_fields::sequence(text))))
+        let text = self.non_empty_text_at("/spec/metaPlugins")?;
+        Some((
+            text,
+            self.views.meta_plugins.get_or_init(|| json_in_text_fields::read_objects_with_commas(text)),
+        ))
     }
 
     /// Device plugin configurations in the object. Several rules ask for them.
     pub(super) fn device_plugin_configurations(
         &self,
-        read: impl FnOnce() -> Vec<Configuration>,
-    ) -> &[Configuration] {
+        read: impl FnOnce() -> Vec<DevicePluginConfiguration>,
+    ) -> &[DevicePluginConfiguration] {
         self.views.configurations.get_or_init(read)
     }
 
     /// The whole object; `None` where it is not JSON that fits a tree.
-    pub(super) fn value(&self) -> Option<&Value> {
-        self.views.value.get_or_init(|| tree(self.json).ok()).as_ref()
+    pub(super) fn whole_object(&self) -> Option<&Value> {
+        self.views.value.get_or_init(|| parse_document_within_limit(self.json).ok()).as_ref()
     }
 
     /// A text of the object by its pointer; `None` where it is missing, empty or of another type.
-    pub(super) fn text(&self, pointer: &str) -> Option<&str> {
-        self.value()?.pointer(pointer)?.as_str().filter(|text| !text.is_empty())
+    pub(super) fn non_empty_text_at(&self, pointer: &str) -> Option<&str> {
+        self.whole_object()?.pointer(pointer)?.as_str().filter(|text| !text.is_empty())
     }
 
     /// A whole number of the object by its pointer; `None` where it is missing or of another type.
-    pub(super) fn number(&self, pointer: &str) -> Option<i64> {
-        self.value()?.pointer(pointer)?.as_i64()
+    pub(super) fn whole_number_at(&self, pointer: &str) -> Option<i64> {
+        self.whole_object()?.pointer(pointer)?.as_i64()
     }
 
     /// The CNI configuration of the NetworkAttachmentDefinition that it is; `None` where Multus cannot use it.
-    pub(super) fn definition(&self) -> Option<&Definition> {
-        self.views.definition.get_or_init(|| Definition::read(self.value()?)).as_ref()
+    pub(super) fn cni_configuration(&self) -> Option<&NetworkDefinition> {
+        self.views.definition.get_or_init(|| NetworkDefinition::read(self.whole_object()?)).as_ref()
     }
 
     /// The nodes that the policy selects.
     pub(super) fn selected_nodes(&self) -> Option<NodeSelection<'a, '_>> {
-        let wanted: Vec<Requirement<'_>> =
-            self.node_policy()?.nodes.iter().map(|(key, value)| Requirement::equals(key, value)).collect();
+        let wanted: Vec<LabelRequirement<'_>> = self
+            .sriov_policy_unless_default()?
+            .nodes
+            .iter()
+            .map(|(key, value)| LabelRequirement::key_equals_value(key, value))
+            .collect();
         Some(NodeSelection::new(self.snapshot.nodes_for_audience(), &wanted))
     }
 
@@ -165,14 +181,14 @@ impl<'a> ObjectContext<'a> {
 
     /// NICs of the nodes that the policy selects, each set of them with the first such node; none where the decision may not
     /// look at so many nodes. Rules ask for it several times, and there may be 130,000 nodes.
-    pub(super) fn selected_nics(&self) -> &[(&'a str, &'a NicSet)] {
+    pub(super) fn nics_of_selected_nodes(&self) -> &[(&'a str, &'a NodesWithSameNics)] {
         let read = || {
             let Some(selection) = self.selected_nodes() else { return Vec::new() };
             if !matches!(self.first_selected_node(), InCommon::Node(_)) {
                 return Vec::new();
             }
             // Sets of NICs are up to as many as nodes.
-            let sets = self.snapshot.cluster_facts_for_audience().nic_sets();
+            let sets = self.snapshot.cluster_facts_for_audience().nodes_grouped_by_nics();
             let nics: usize = sets.iter().map(|set| set.interfaces().len()).sum();
             if !self.deadline.take_values_or_cut_short(nics / NICS_PER_BUDGET_VALUE) {
                 return Vec::new();
@@ -191,40 +207,43 @@ impl<'a> ObjectContext<'a> {
     }
 
     /// Of these the NICs that the policy takes, each with the first node that has it.
-    pub(super) fn taken_nics(&self) -> &[(&'a str, &'a Interface)] {
+    pub(super) fn nics_that_policy_takes(&self) -> &[(&'a str, &'a PhysicalFunction)] {
         let read = || {
-            let Some(policy) = self.node_policy() else { return Vec::new() };
-            let index = policy.nics.index();
-            let of_node = |(node, set): &(&'a str, &'a NicSet)| {
+            let Some(policy) = self.sriov_policy_unless_default() else { return Vec::new() };
+            let index = policy.nics.for_many_nics();
+            let of_node = |(node, set): &(&'a str, &'a NodesWithSameNics)| {
                 let (node, set) = (*node, *set);
                 set.interfaces()
                     .iter()
-                    .filter(|nic| index.takes(nic))
+                    .filter(|nic| index.selects_nic(nic))
                     .map(move |nic| (node, nic))
                     .collect::<Vec<_>>()
             };
-            let in_time = self.selected_nics().iter().take_while(|_| !self.deadline.is_over());
+            let in_time = self.nics_of_selected_nodes().iter().take_while(|_| !self.deadline.is_over());
             in_time.flat_map(of_node).collect()
         };
         self.views.taken.get_or_init(read)
     }
 
     /// The other policies, compared with the one that the object is. Several rules ask for them.
-    pub(super) fn other_policies(&self, read: impl FnOnce() -> Vec<Other<'a>>) -> &[Other<'a>] {
+    pub(super) fn other_policies(&self, read: impl FnOnce() -> Vec<OtherPolicy<'a>>) -> &[OtherPolicy<'a>] {
         self.views.others.get_or_init(read)
     }
 
     /// The object as the SriovNetworkNodePolicy it is. The operator passes over the one of name `default`.
-    pub(super) fn node_policy(&self) -> Option<&NodePolicy> {
-        let read =
-            || NodePolicy::parse(self.json).ok().filter(|_| self.text("/metadata/name") != Some("default"));
+    pub(super) fn sriov_policy_unless_default(&self) -> Option<&SriovNodePolicy> {
+        let read = || {
+            SriovNodePolicy::parse(self.json)
+                .ok()
+                .filter(|_| self.non_empty_text_at("/metadata/name") != Some("default"))
+        };
         self.views.policy.get_or_init(read).as_ref()
     }
 }
 
 /// An event of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event<'a> {
+pub enum ObjectEvent<'a> {
     /// It is created, or reviewed as it stands.
     Given,
     /// It replaces its former self.

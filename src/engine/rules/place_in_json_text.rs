@@ -1,9 +1,9 @@
 //! The place of a value in a JSON text, for findings about values inside text fields.
 
-use super::finding::Spot;
-use super::json_in_text_fields::spot;
+use super::finding::LineAndColumn;
+use super::json_in_text_fields::line_and_column;
 use crate::json::as_go_reads;
-use crate::json::null_as_absent::Pairs;
+use crate::json::types_of_decoded_fields::Pairs;
 use serde_json::value::RawValue;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ pub(super) struct Places {
 
 /// The place of one value of a text, see [`Places::locate`].
 #[must_use]
-pub(super) fn locate(text: &str, pointer: &str, fields: &[&'static str]) -> Spot {
+pub(super) fn locate(text: &str, pointer: &str, fields: &[&'static str]) -> LineAndColumn {
     Places::default().locate(text, pointer, fields)
 }
 
@@ -27,7 +27,7 @@ impl Places {
     /// The place of the value that a JSON pointer names; of the nearest value around it where it is not there. Keys may
     /// stand for some fields in any case (see [`go_json`]). The text is the same in every call.
     #[must_use]
-    pub(super) fn locate(&self, text: &str, pointer: &str, fields: &[&'static str]) -> Spot {
+    pub(super) fn locate(&self, text: &str, pointer: &str, fields: &[&'static str]) -> LineAndColumn {
         let whole = text.trim();
         let start = offset(text, whole);
         let (mut value, mut fields, mut walked) = (start..start + whole.len(), fields, 0);
@@ -56,7 +56,7 @@ impl Places {
             fields = as_go_reads::fields_below_key(fields, &key);
             walked += 1 + token.len();
         }
-        spot(text, value.start)
+        line_and_column(text, value.start)
     }
 
     /// An item of a list, whose pointer is `list`.
@@ -78,7 +78,9 @@ fn member<'a>(json: &'a str, key: &str, fields: &[&'static str]) -> Option<&'a s
     // The value that counts: the last one, however its key is spelt.
     let alike = members.iter().filter(|(own, _)| own.eq_ignore_ascii_case(key));
     alike.map(|(_, value)| value.map(RawValue::get)).fold(None, |before, next| match before {
-        Some(old) if next.is_none() && as_go_reads::outlives_null(key, !old.starts_with(['{', '['])) => {
+        Some(old)
+            if next.is_none() && as_go_reads::does_value_survive_null(key, !old.starts_with(['{', '['])) =>
+        {
             before
         }
         _ => next,
@@ -114,11 +116,11 @@ mod tests {
             ("/x/y", 2, 1),
             ("/E", 2, 1),
         ] {
-            assert_eq!(locate(text, pointer, &[]), Spot { line, column }, "{pointer}");
-            assert_eq!(places.locate(text, pointer, &[]), Spot { line, column }, "{pointer} again");
+            assert_eq!(locate(text, pointer, &[]), LineAndColumn { line, column }, "{pointer}");
+            assert_eq!(places.locate(text, pointer, &[]), LineAndColumn { line, column }, "{pointer} again");
         }
         assert_eq!(places.lists.borrow().keys().collect::<Vec<_>>(), ["/a/b~1c"]);
-        assert_eq!(locate("{", "/a", &[]), Spot { line: 1, column: 1 });
+        assert_eq!(locate("{", "/a", &[]), LineAndColumn { line: 1, column: 1 });
     }
 
     #[test]
@@ -134,18 +136,18 @@ mod tests {
                 ("/plugins/2/vlan", 1),
                 ("/plugins", 1),
             ] {
-                assert_eq!(places.locate(text, pointer, as_go_reads::CNI).line, line, "{pointer}");
+                assert_eq!(places.locate(text, pointer, as_go_reads::CNI_FIELDS).line, line, "{pointer}");
             }
         }
         // A list that is known is not read again.
         let other = text.replace("plugins", "Plugins");
-        assert_eq!(places.locate(&other, "/plugins/1/vlan", as_go_reads::CNI).line, 4);
-        assert_eq!(locate(&other, "/plugins/1/vlan", as_go_reads::CNI).line, 1);
+        assert_eq!(places.locate(&other, "/plugins/1/vlan", as_go_reads::CNI_FIELDS).line, 4);
+        assert_eq!(locate(&other, "/plugins/1/vlan", as_go_reads::CNI_FIELDS).line, 1);
     }
 
     #[test]
     fn finds_the_value_that_counts_for_go() {
-        let line = |text: &str, pointer: &str| locate(text, pointer, as_go_reads::CNI).line;
+        let line = |text: &str, pointer: &str| locate(text, pointer, as_go_reads::CNI_FIELDS).line;
         let twice = "{\"vlan\":10,\n\"VLAN\":5000}";
         assert_eq!((line(twice, "/vlan"), locate(twice, "/vlan", &[]).line), (2, 1));
         assert_eq!(line("{\"VLAN\":10,\n\"vlan\":5000,\n\"VLan\":6}", "/vlan"), 3);

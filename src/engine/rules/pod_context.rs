@@ -2,25 +2,25 @@
 
 use crate::deadline::Deadline;
 use crate::demands::Subject;
-use crate::multus::{AnnotationError, Networks};
+use crate::multus::{AnnotationError, RequestedNetworks};
 use crate::plan::pod_with_plan::{PodWithPlan, Variable};
 use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
-use crate::pod::is_multi_node::Gang;
-use crate::pod::nic_resource_names::names_verbs_device;
+use crate::pod::is_multi_node::MultiNodeEvidence;
+use crate::pod::nic_resource_names::is_verbs_device_by_name;
 use crate::pod::pod_fields::Container;
 use crate::profile::Profile;
 use crate::resolve::{IfUnknownClaimsAreAccelerators, Resolution};
-use crate::rules::attachments_for_variables::Attachments;
-use crate::rules::devices_of_pod::{Devices, Sources};
-use crate::rules::shm_volumes::{Mounted, mounted};
+use crate::rules::attachments_for_variables::FactsOfAttachments;
+use crate::rules::devices_of_pod::{DeviceSources, NetworksAndDevices};
+use crate::rules::shm_volumes::{MountedShmVolume, shm_volumes_of_pod};
 use crate::rules::variables_of_pod::{self, ContainerVariables};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// Why a pod is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum WhyPodIsChecked {
     /// It requests accelerators or names a profile, so it gets what its profile has for it.
     Injection,
     /// It has networks, devices or variables of a fabric, and no accelerators: rules look at it, nothing changes it.
@@ -33,7 +33,7 @@ pub struct PodContext<'a> {
     /// The time limit.
     pub deadline: &'a Deadline<'a>,
     /// Why the pod is looked at.
-    pub scope: Scope,
+    pub scope: WhyPodIsChecked,
     /// Known facts about the pod or template, as it came.
     pub subject: &'a Subject<'a>,
     /// Whether this is the final pod, which the API server stores.
@@ -53,25 +53,27 @@ pub struct PodContext<'a> {
     /// What it would get if its claims that are not known were for accelerators.
     pub(crate) if_accelerated: &'a IfUnknownClaimsAreAccelerators,
     /// Its networks annotation with the plan laid over it.
-    pub final_networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
+    pub final_networks: Option<&'a Result<RequestedNetworks<'a>, AnnotationError>>,
     /// The variables of NCCL that its containers set, once a rule needs them.
     pub(crate) variables: OnceCell<Vec<ContainerVariables<'a>>>,
     /// Its networks and devices, once a rule needs them.
-    pub(crate) devices: OnceCell<Devices<'a>>,
+    pub(crate) devices: OnceCell<NetworksAndDevices<'a>>,
     /// Its volumes at `/dev/shm`, once a rule needs them.
-    pub(crate) shm_volumes: OnceCell<Vec<Mounted<'a>>>,
+    pub(crate) shm_volumes: OnceCell<Vec<MountedShmVolume<'a>>>,
     /// Its attachments as rules on variables see them, once a rule needs them.
-    pub(crate) attachments: OnceCell<Attachments<'a>>,
+    pub(crate) attachments: OnceCell<FactsOfAttachments<'a>>,
 }
 
 impl<'a> PodContext<'a> {
     /// The variables of NCCL and its companions that app containers set; containers that set none are left out.
     pub(crate) fn variables(&self) -> &[ContainerVariables<'a>] {
-        self.variables.get_or_init(|| variables_of_pod::read(self.overlay, self.subject, self.resolution))
+        self.variables.get_or_init(|| {
+            variables_of_pod::read_variables_of_app_containers(self.overlay, self.subject, self.resolution)
+        })
     }
 
     /// Whether the pod needs RDMA: by its profile, or by its settings of NCCL.
-    pub(crate) fn wants_rdma(&self) -> bool {
+    pub(crate) fn needs_rdma_by_profile_or_variables(&self) -> bool {
         if self.resolution.profile().is_some_and(|(p, _)| p.transport.is_verbs()) {
             return true;
         }
@@ -83,9 +85,9 @@ impl<'a> PodContext<'a> {
     }
 
     /// Its networks and devices with the known facts about them.
-    pub(crate) fn devices(&self) -> &Devices<'a> {
+    pub(crate) fn devices(&self) -> &NetworksAndDevices<'a> {
         self.devices.get_or_init(|| {
-            Devices::of(Sources {
+            NetworksAndDevices::of(DeviceSources {
                 subject: self.subject,
                 plan: self.plan,
                 networks: self.final_networks,
@@ -95,15 +97,15 @@ impl<'a> PodContext<'a> {
     }
 
     /// Its volumes at `/dev/shm`.
-    pub(crate) fn shm_volumes(&self) -> &[Mounted<'a>] {
-        self.shm_volumes.get_or_init(|| mounted(self.overlay, self.subject, self.plan))
+    pub(crate) fn shm_volumes(&self) -> &[MountedShmVolume<'a>] {
+        self.shm_volumes.get_or_init(|| shm_volumes_of_pod(self.overlay, self.subject, self.plan))
     }
 
     /// Its attachments as rules on variables see them.
-    pub(crate) fn attachments(&self) -> &Attachments<'a> {
+    pub(crate) fn attachments(&self) -> &FactsOfAttachments<'a> {
         self.attachments.get_or_init(|| {
             let profile = self.resolution.profile().map(|(p, _)| &**p);
-            Attachments::of(self.subject, self.final_networks, profile)
+            FactsOfAttachments::of(self.subject, self.final_networks, profile)
         })
     }
 
@@ -121,18 +123,20 @@ impl<'a> PodContext<'a> {
 
     /// The profile, where networks are its own rails: what is wrong between them is the platform team's to fix, and the
     /// profile's status and review report it (FAB138).
-    pub(crate) fn profile_of<'n>(
+    pub(crate) fn profile_if_networks_are_its_rails<'n>(
         &self,
         mut networks: impl Iterator<Item = (&'n str, &'n str)>,
     ) -> Option<&Profile> {
         let (profile, _) = self.resolution.profile()?;
-        let own = |(namespace, name)| profile.rail_on(namespace, name, self.subject.namespace).is_some();
+        let own = |(namespace, name)| {
+            profile.first_rail_on_network(namespace, name, self.subject.namespace).is_some()
+        };
         networks.all(own).then_some(&**profile)
     }
 
     /// How the pod is one of several that work together, where it is: its own labels count before the workload's.
     #[must_use]
-    pub fn gang(&self) -> Option<&Gang> {
+    pub fn multi_node_evidence(&self) -> Option<&MultiNodeEvidence> {
         self.subject.gang_of_pod_or_workload()
     }
 
@@ -142,7 +146,7 @@ impl<'a> PodContext<'a> {
         match self.subject.siblings {
             Some(1) => None,
             Some(pods) => Some(format!("{pods} pods of one template")),
-            None => self.gang().filter(|gang| gang.several).map(|gang| gang.words.clone()),
+            None => self.multi_node_evidence().filter(|gang| gang.several).map(|gang| gang.words.clone()),
         }
     }
 
@@ -156,7 +160,7 @@ impl<'a> PodContext<'a> {
     }
 
     /// Resources of an app container with the planned ones; a name may occur twice.
-    pub(crate) fn resource_names(&self, index: usize) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn own_and_planned_resource_names(&self, index: usize) -> impl Iterator<Item = &'a str> {
         let own = self.pod().containers().get(index).into_iter().flat_map(Container::resource_names);
         own.chain(self.plan.changes_of_container(index).iter().filter_map(|change| match &change.edit {
             Edit::Quantity { name, .. } => Some(name.as_str()),
@@ -167,12 +171,13 @@ impl<'a> PodContext<'a> {
     /// Whether an app container gets a device for NCCL's transport over verbs, as far as names and facts show: a
     /// resource of a profile on verbs, or a name of RDMA.
     #[must_use]
-    pub fn has_rdma(&self, index: usize) -> bool {
+    pub fn has_verbs_device(&self, index: usize) -> bool {
         let Some(container) = self.pod().containers().get(index) else { return false };
         let profile = self.resolution.profile().map(|(p, _)| p);
         let verbs = profile.filter(|p| p.transport.is_verbs());
-        let served = |name: &str| verbs.is_some_and(|p| p.serves_resource(name)) || names_verbs_device(name);
-        self.resource_names(index)
+        let served =
+            |name: &str| verbs.is_some_and(|p| p.has_resource(name)) || is_verbs_device_by_name(name);
+        self.own_and_planned_resource_names(index)
             .filter(|n| served(n))
             .any(|n| self.overlay.final_units_in_limits(index, container, n) > 0)
     }

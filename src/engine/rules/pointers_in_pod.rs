@@ -10,7 +10,7 @@ pub(super) fn annotation(key: &str) -> String {
 }
 
 /// The networks annotation.
-pub(super) fn annotation_path() -> String {
+pub(super) fn networks_annotation() -> String {
     annotation(NETWORKS_ANNOTATION)
 }
 

@@ -1,9 +1,9 @@
 //! Tests of FAB811 and FAB812, which check the same objects.
 
 use crate::rules::finding::{Finding, Severity};
-use crate::rules::object_context::{Event, ObjectContext};
+use crate::rules::object_context::{ObjectContext, ObjectEvent};
 use crate::rules::object_kinds::FABRIC_PROFILE;
-use crate::rules::which_rules_run::check_object;
+use crate::rules::which_rules_run::run_rules_on_object;
 use crate::snapshot::{Audience, Builder, Layer, Snapshot};
 
 fn profile(spec: &str) -> String {
@@ -25,8 +25,8 @@ fn snapshot(namespaces: &[(&str, &str, &str)]) -> Snapshot {
     builder.build()
 }
 
-fn check(json: &str, event: Event<'_>, snapshot: &Snapshot) -> Vec<Finding> {
-    check_object(&ObjectContext::new(FABRIC_PROFILE, json, event, snapshot))
+fn check(json: &str, event: ObjectEvent<'_>, snapshot: &Snapshot) -> Vec<Finding> {
+    run_rules_on_object(&ObjectContext::new(FABRIC_PROFILE, json, event, snapshot))
 }
 
 #[test]
@@ -36,10 +36,10 @@ fn a_value_that_cannot_work_is_named() {
         (r#""base":"roce""#, "/spec/base"),
         (r#""rails":3"#, "/spec/rails"),
     ] {
-        let found = check(&profile(spec), Event::Given, &Snapshot::default());
+        let found = check(&profile(spec), ObjectEvent::Given, &Snapshot::default());
         assert_eq!((found[0].rule, &*found[0].path, found.len()), ("FAB811", pointer, 1), "{found:?}");
     }
-    assert!(check(&profile(r#""priority":1"#), Event::Given, &Snapshot::default()).is_empty());
+    assert!(check(&profile(r#""priority":1"#), ObjectEvent::Given, &Snapshot::default()).is_empty());
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn a_change_of_what_running_jobs_have_names_who_uses_it() {
     known.extend([("looks", "audit", ""), ("by-default", "", "p")]);
     let snapshot = snapshot(&known);
     let old = profile(r#""rails":[{"network":"a/b"}]"#);
-    let updated = |spec: &str| check(&profile(spec), Event::Updated { old: &old }, &snapshot);
+    let updated = |spec: &str| check(&profile(spec), ObjectEvent::Updated { old: &old }, &snapshot);
     let found = updated(r#""rails":[{"network":"a/c"}],"env":[{"name":"A","value":"1"}]"#);
     assert_eq!((found.len(), found[0].rule, found[0].severity), (1, "FAB812", Severity::Warning));
     let message = "profile \"p\" changes (rails, env) while 8 namespaces may use it (by-default, team-0, team-1, team-2, team-3, 3 more): restarted ranks of running jobs get other settings";
@@ -59,7 +59,7 @@ fn a_change_of_what_running_jobs_have_names_who_uses_it() {
     // Which pods get the profile changes what a restarted rank is given.
     let found = updated(r#""rails":[{"network":"a/b"}],"priority":3"#);
     assert!(found[0].message.contains("changes (priority)"), "{}", found[0].message);
-    let deleted = check(&old, Event::Deleted, &snapshot);
+    let deleted = check(&old, ObjectEvent::Deleted, &snapshot);
     assert_eq!((deleted.len(), &*deleted[0].path), (1, ""), "{deleted:?}");
 }
 
@@ -77,7 +77,7 @@ fn anyone_learns_a_number_and_no_names() {
     }
     let snapshot = builder.build();
     let deleted = |json: &str, audience| {
-        let found = check(json, Event::Deleted, &snapshot.seen_from_object(None, audience));
+        let found = check(json, ObjectEvent::Deleted, &snapshot.seen_from_object(None, audience));
         found.into_iter().map(|f| f.message).collect::<Vec<_>>().join("")
     };
     for (selector, anyone) in [
@@ -98,6 +98,6 @@ fn what_nobody_uses_may_change() {
     let old = profile(r#""namespaces":{"matchLabels":{"team":"a"}}"#);
     let new = profile(r#""namespaces":{"matchLabels":{"team":"a"}},"env":[{"name":"A","value":"1"}]"#);
     let snapshot = snapshot(&[("other", "enforce", ""), ("looks", "audit", "")]);
-    assert!(check(&new, Event::Updated { old: &old }, &snapshot).is_empty());
-    assert!(check(&old, Event::Deleted, &snapshot).is_empty());
+    assert!(check(&new, ObjectEvent::Updated { old: &old }, &snapshot).is_empty());
+    assert!(check(&old, ObjectEvent::Deleted, &snapshot).is_empty());
 }

@@ -1,7 +1,7 @@
 //! The declaration of a rule: what it checks, what its findings may do, and where its text is. Nothing else in the
 //! product names a rule by its id.
 
-use super::finding::{Findings, Severity};
+use super::finding::{FindingsOfRule, Severity};
 use super::object_context::ObjectContext;
 use super::parse_page_of_rule::Page;
 use super::pod_context::PodContext;
@@ -36,9 +36,9 @@ pub struct Rule {
     /// them: only reviews and audits check them.
     pub may_hold: &'static [(&'static str, &'static str)],
     /// Whether an annotation of the pod may set its findings aside.
-    pub waiver: Waiver,
+    pub waiver: MayBeIgnored,
     /// Which pods it checks.
-    pub reach: Reach,
+    pub reach: PodsChecked,
     /// Whether it also checks a stored pod when its networks annotations change. Other fields of a pod hardly change.
     pub on_change: bool,
     /// Whether its errors deny before all mutating webhooks have run. For most rules a later webhook may still fix the
@@ -61,11 +61,11 @@ pub struct Rule {
 }
 
 /// A check of a pod.
-pub(super) type PodCheck = fn(&PodContext<'_>, &mut Findings<'_>);
+pub(super) type PodCheck = fn(&PodContext<'_>, &mut FindingsOfRule<'_>);
 /// A check of a workload.
-pub(super) type WorkloadCheck = fn(&WorkloadContext<'_>, &mut Findings<'_>);
+pub(super) type WorkloadCheck = fn(&WorkloadContext<'_>, &mut FindingsOfRule<'_>);
 /// A check of another object.
-pub(super) type ObjectCheck = fn(&ObjectContext<'_>, &mut Findings<'_>);
+pub(super) type ObjectCheck = fn(&ObjectContext<'_>, &mut FindingsOfRule<'_>);
 
 /// The files of a rule's folder.
 #[derive(Debug, Clone, Copy)]
@@ -82,7 +82,7 @@ pub struct Files {
 
 /// Whether annotation `fabric-admission.dev/ignore.FABnnn: REASON` sets findings of a rule aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Waiver {
+pub enum MayBeIgnored {
     /// With a reason; errors only where the profile allows it.
     Allowed,
     /// Never: the rule keeps tenants apart.
@@ -98,7 +98,7 @@ pub enum Waiver {
 /// Which pods a rule checks. A pod without accelerators is never changed, and is refused only for what cannot work in any
 /// pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum PodsChecked {
     /// Those that request accelerators or name a profile.
     Accelerated,
     /// Also those that only have networks, devices or variables of a fabric. Its findings there are warnings at most: such a
@@ -121,8 +121,8 @@ impl Rule {
         since: "0.1.0",
         kinds: &[],
         may_hold: &[],
-        waiver: Waiver::Allowed,
-        reach: Reach::Accelerated,
+        waiver: MayBeIgnored::Allowed,
+        reach: PodsChecked::Accelerated,
         on_change: false,
         denies_before_final: false,
         at_one_point: false,
@@ -169,7 +169,7 @@ impl Rule {
     }
 }
 
-impl Waiver {
+impl MayBeIgnored {
     /// How findings of a rule are set aside, or why they are not: one sentence.
     #[must_use]
     pub fn how_to_ignore_in_words(self, id: &str) -> String {

@@ -13,30 +13,30 @@ pub struct Cel {
     /// Values of the rule's own, by name, in the order in which they use each other.
     pub variables: Vec<(&'static str, Cow<'static, str>)>,
     /// What it finds.
-    pub checks: Vec<Check>,
+    pub checks: Vec<CelCheck>,
     /// What only the rule itself reports; `None` where the two are the same.
     pub beyond: Option<&'static str>,
 }
 
 /// A finding.
 #[derive(Debug)]
-pub struct Check {
+pub struct CelCheck {
     /// How bad it is.
     pub severity: Severity,
     /// When it reports.
-    pub wrong: Wrong,
+    pub wrong: CelCondition,
     /// What is wrong and what to do: one line, without the rule's id.
     pub message: &'static str,
 }
 
-impl Check {
+impl CelCheck {
     /// An error where something is true of the object.
     pub fn error(wrong: impl Into<Cow<'static, str>>, message: &'static str) -> Self {
-        Self { severity: Severity::Error, wrong: Wrong::Object(wrong.into()), message }
+        Self { severity: Severity::Error, wrong: CelCondition::Object(wrong.into()), message }
     }
     /// A warning where something is true of the object.
     pub fn warning(wrong: impl Into<Cow<'static, str>>, message: &'static str) -> Self {
-        Self { severity: Severity::Warning, wrong: Wrong::Object(wrong.into()), message }
+        Self { severity: Severity::Warning, wrong: CelCondition::Object(wrong.into()), message }
     }
 }
 
@@ -45,7 +45,7 @@ impl Check {
 /// Lists are walked with `exists`; `filter` and `map` are for those of which few are left, since CEL copies them with
 /// every item.
 #[derive(Debug)]
-pub enum Wrong {
+pub enum CelCondition {
     /// Where this is true of the object.
     Object(Cow<'static, str>),
     /// Where this is true of a container, `c`; the message names those.
@@ -84,7 +84,7 @@ pub fn container_requests_resource(condition: &str) -> String {
 
 /// A text as a CEL literal.
 #[must_use]
-pub fn literal(text: &str) -> String {
+pub fn cel_literal(text: &str) -> String {
     let mut out = String::from("'");
     for c in text.chars() {
         match c {
@@ -100,7 +100,7 @@ pub fn literal(text: &str) -> String {
 /// A list of literals.
 #[must_use]
 pub fn literals<T: AsRef<str>>(texts: &[T]) -> String {
-    let texts: Vec<String> = texts.iter().map(|t| literal(t.as_ref())).collect();
+    let texts: Vec<String> = texts.iter().map(|t| cel_literal(t.as_ref())).collect();
     format!("[{}]", texts.join(", "))
 }
 
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn quotes_and_control_characters_are_escaped() {
-        assert_eq!(literal("a'b\\c\n"), r"'a\'b\\c\u000a'");
+        assert_eq!(cel_literal("a'b\\c\n"), r"'a\'b\\c\u000a'");
         assert_eq!(literals(&["x", "y"]), "['x', 'y']");
     }
 }

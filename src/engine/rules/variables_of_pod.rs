@@ -4,24 +4,24 @@
 
 use crate::deadline::Deadline;
 use crate::demands::Subject;
-use crate::json::null_as_absent::{List, Text};
+use crate::json::types_of_decoded_fields::{List, Text};
 use crate::nccl::variable_table::Variable;
-use crate::nccl::variable_table::{find, may_be_in_table, may_set_known_variable};
+use crate::nccl::variable_table::{find_variable, may_be_in_table, may_set_known_variable};
 use crate::plan::pod_with_plan::PodWithPlan;
 use crate::pod::pod_fields::{Container, Volume};
-use crate::pod::shell::{How, Script, arguments, script};
+use crate::pod::shell::{EffectsOnVariables, SettingEffect, read_shell_text, read_words_without_shell};
 use crate::pod::variable_sources::EnvFrom;
 use crate::profile::Profile;
 use crate::resolve::Resolution;
 use crate::rules::pointers_in_pod;
 use crate::snapshot::Snapshot;
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a variable is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place<'a> {
+pub(crate) enum WhereVariableIsSet<'a> {
     /// By the plan; or by the pod with the profile's value.
     Planned,
     /// In a ConfigMap of `envFrom`, by position.
@@ -36,12 +36,12 @@ pub(crate) enum Place<'a> {
 
 /// One setting of one variable.
 #[derive(Debug, Clone)]
-pub(crate) struct Given<'a> {
+pub(crate) struct VariableSetting<'a> {
     pub(crate) name: Cow<'a, str>,
     /// Value; `None` where it is not known here.
     pub(crate) value: Option<Cow<'a, str>>,
-    pub(crate) how: How,
-    pub(crate) place: Place<'a>,
+    pub(crate) how: SettingEffect,
+    pub(crate) place: WhereVariableIsSet<'a>,
     pub(crate) known: Option<&'static Variable>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct ContainerVariables<'a> {
     pub(crate) index: usize,
     pub(crate) container: &'a Container<'a>,
     /// By name; of one name, the setting that counts more is later.
-    all: Vec<Given<'a>>,
+    all: Vec<VariableSetting<'a>>,
     /// A bit for each length that a name has: the rules ask for some sixty names, of which a container sets a few.
     lengths: u64,
     /// Whether variables may come from a place that is not known: a Secret, an unknown ConfigMap, a sourced file.
@@ -87,13 +87,13 @@ const MAX_CONTAINERS: usize = 64;
 const MAX_VALUE: usize = 4 << 10;
 
 /// The text that may still be read.
-struct Budget<'d> {
+struct TextBudget<'d> {
     /// In this pod (bytes).
     pod: usize,
     deadline: &'d Deadline<'d>,
 }
 
-impl Budget<'_> {
+impl TextBudget<'_> {
     /// Takes the length of a text; not if less is left.
     fn take_length_if_left(&mut self, length: usize) -> bool {
         let left = self.pod.checked_sub(length);
@@ -108,14 +108,14 @@ impl Budget<'_> {
 }
 
 /// The variables of every app container that sets any.
-pub(crate) fn read<'a>(
+pub(crate) fn read_variables_of_app_containers<'a>(
     overlay: PodWithPlan<'a>,
     subject: &'a Subject<'a>,
     resolution: &'a Resolution,
 ) -> Vec<ContainerVariables<'a>> {
     let &Subject { namespace, snapshot, deadline, .. } = subject;
     let profile = resolution.profile().map(|(p, _)| &**p);
-    let mut budget = Budget { pod: MAX_TEXT, deadline };
+    let mut budget = TextBudget { pod: MAX_TEXT, deadline };
     let containers = overlay.pod_before_plan().containers().iter().enumerate();
     containers
         .take_while(|_| !deadline.is_over())
@@ -128,11 +128,11 @@ pub(crate) fn read<'a>(
                 open: false,
                 unread: false,
             };
-            variables.take_env_from(namespace, snapshot, &mut budget);
-            variables.take_env(profile);
-            variables.take_texts(overlay, namespace, snapshot, &mut budget);
-            variables.own().next()?;
-            variables.add_planned(overlay);
+            variables.add_settings_of_env_from(namespace, snapshot, &mut budget);
+            variables.add_settings_of_env(profile);
+            variables.add_settings_of_commands(overlay, namespace, snapshot, &mut budget);
+            variables.own_settings().next()?;
+            variables.add_planned_settings_and_sort(overlay);
             Some(variables)
         })
         .take(MAX_CONTAINERS)
@@ -140,38 +140,54 @@ pub(crate) fn read<'a>(
 }
 
 impl<'a> ContainerVariables<'a> {
-    fn push(&mut self, name: Cow<'a, str>, value: Option<Cow<'a, str>>, how: How, place: Place<'a>) {
-        let known = find(&name);
+    fn push(
+        &mut self,
+        name: Cow<'a, str>,
+        value: Option<Cow<'a, str>>,
+        how: SettingEffect,
+        place: WhereVariableIsSet<'a>,
+    ) {
+        let known = find_variable(&name);
         self.lengths |= length_bit(&name);
         if self.all.is_empty() {
             // The container's own and the planned ones.
             self.all.reserve(8);
         }
-        self.all.push(Given { name, value, how, place, known });
+        self.all.push(VariableSetting { name, value, how, place, known });
     }
 
-    fn take_env(&mut self, profile: Option<&Profile>) {
+    fn add_settings_of_env(&mut self, profile: Option<&Profile>) {
         for (nth, entry) in self.container.env().iter().enumerate() {
             let Some(name) = entry.name.as_deref().filter(|n| may_be_in_table(n)) else { continue };
-            let value = entry.literal();
+            let value = entry.literal_or_empty();
             // A dump of a pod that was injected has the profile's variables as its own.
             let agreed =
                 profile.is_some_and(|p| p.env.iter().any(|e| *e.name == *name && value == Some(&*e.value)));
-            let place = if agreed { Place::Planned } else { Place::Env(nth) };
-            self.push(Cow::Borrowed(name), value.map(Cow::Borrowed), How::Sets, place);
+            let place = if agreed { WhereVariableIsSet::Planned } else { WhereVariableIsSet::Env(nth) };
+            self.push(Cow::Borrowed(name), value.map(Cow::Borrowed), SettingEffect::Sets, place);
         }
     }
 
-    fn add_planned(&mut self, overlay: PodWithPlan<'a>) {
+    fn add_planned_settings_and_sort(&mut self, overlay: PodWithPlan<'a>) {
         let own = self.all.len();
         for (name, value) in overlay.planned_env_and_all_conf_lines(self.index, self.container) {
-            self.push(Cow::Borrowed(name), Some(Cow::Borrowed(value)), How::Sets, Place::Planned);
+            self.push(
+                Cow::Borrowed(name),
+                Some(Cow::Borrowed(value)),
+                SettingEffect::Sets,
+                WhereVariableIsSet::Planned,
+            );
         }
         self.all.rotate_left(own);
         self.all.sort_by(|a, b| a.name.cmp(&b.name));
     }
 
-    fn take_env_from(&mut self, namespace: &str, snapshot: &'a Snapshot, budget: &mut Budget<'_>) {
+    fn add_settings_of_env_from(
+        &mut self,
+        namespace: &str,
+        snapshot: &'a Snapshot,
+        budget: &mut TextBudget<'_>,
+    ) {
         let sources = self.container.env_from.as_deref().unwrap_or_default();
         // One ConfigMap can be named again and again.
         self.open |= sources.len() > MAX_SOURCES;
@@ -210,48 +226,61 @@ impl<'a> ContainerVariables<'a> {
                 };
                 if may_be_in_table(&name) {
                     let value = Some(value.as_str()).filter(|value| value.len() <= MAX_VALUE);
-                    self.push(name, value.map(Cow::Borrowed), How::Sets, Place::EnvFrom(nth, map));
+                    self.push(
+                        name,
+                        value.map(Cow::Borrowed),
+                        SettingEffect::Sets,
+                        WhereVariableIsSet::EnvFrom(nth, map),
+                    );
                 }
             }
         }
     }
 
-    fn take_texts(
+    fn add_settings_of_commands(
         &mut self,
         overlay: PodWithPlan<'a>,
         namespace: &str,
         snapshot: &'a Snapshot,
-        budget: &mut Budget<'_>,
+        budget: &mut TextBudget<'_>,
     ) {
-        let parts = self.parts();
+        let parts = self.command_and_argument_words();
         if !budget.take_length_if_left(parts.iter().map(|(_, _, text)| text.len()).sum()) {
             (self.open, self.unread) = (true, true);
             return;
         }
         if parts.iter().any(|(_, _, text)| may_set_known_variable(text)) {
             let words: Vec<&'a str> = parts.iter().map(|(_, _, text)| *text).collect();
-            let direct = arguments(&words);
+            let direct = read_words_without_shell(&words);
             (self.open, self.unread) = (self.open || direct.unread, self.unread || direct.unread);
             // A text with blanks is a script, or the value behind a flag that was read as one word.
             let taken: BTreeSet<usize> = direct.settings.iter().map(|s| s.at).collect();
             for setting in direct.settings {
                 if let Some((list, i, _)) = parts.get(setting.at).filter(|_| may_be_in_table(setting.name)) {
-                    self.push(Cow::Borrowed(setting.name), setting.value, setting.how, Place::Text(list, *i));
+                    self.push(
+                        Cow::Borrowed(setting.name),
+                        setting.value,
+                        setting.how,
+                        WhereVariableIsSet::Text(list, *i),
+                    );
                 }
             }
             for (nth, (list, i, text)) in parts.iter().enumerate() {
                 if !taken.contains(&nth) && text.contains([' ', '\n', ';']) && may_set_known_variable(text) {
-                    self.take_script(script(text, may_be_in_table), Place::Text(list, *i));
+                    self.add_settings_of_script(
+                        read_shell_text(text, may_be_in_table),
+                        WhereVariableIsSet::Text(list, *i),
+                    );
                 }
             }
         }
         if snapshot.has_config_map_texts(namespace) {
-            self.take_mounted_scripts(&parts, overlay, namespace, snapshot, budget);
+            self.add_settings_of_mounted_scripts(&parts, overlay, namespace, snapshot, budget);
         }
     }
 
     /// The elements of `command` and `args`: list, position and text.
-    fn parts(&self) -> Vec<(&'static str, usize, &'a str)> {
+    fn command_and_argument_words(&self) -> Vec<(&'static str, usize, &'a str)> {
         let container = self.container;
         let lists = [("command", &container.command), ("args", &container.args)];
         let elements = |(list, texts): (&'static str, &'a Option<List<Text<'a>>>)| {
@@ -264,7 +293,7 @@ impl<'a> ContainerVariables<'a> {
         parts
     }
 
-    fn take_script(&mut self, script: Script<'a>, place: Place<'a>) {
+    fn add_settings_of_script(&mut self, script: EffectsOnVariables<'a>, place: WhereVariableIsSet<'a>) {
         self.open |= !script.sources.is_empty() || script.unread;
         self.unread |= script.unread;
         for setting in script.settings {
@@ -273,13 +302,13 @@ impl<'a> ContainerVariables<'a> {
     }
 
     /// Scripts of ConfigMaps that the command names by their path, each once.
-    fn take_mounted_scripts(
+    fn add_settings_of_mounted_scripts(
         &mut self,
         parts: &[(&'static str, usize, &'a str)],
         overlay: PodWithPlan<'a>,
         namespace: &str,
         snapshot: &'a Snapshot,
-        budget: &mut Budget<'_>,
+        budget: &mut TextBudget<'_>,
     ) {
         // By script: its last run, whose settings count.
         let mut runs: BTreeMap<(&str, &str), (usize, &'a str)> = BTreeMap::new();
@@ -303,7 +332,7 @@ impl<'a> ContainerVariables<'a> {
             }
             for (run, (_, _, text)) in parts.iter().enumerate() {
                 let Some(file) = file_below(text, path, mount.sub_path.as_deref()) else { continue };
-                if let Some((key, text)) = map.key(file).and_then(|k| texts.data.get_key_value(k)) {
+                if let Some((key, text)) = map.key_at_path(file).and_then(|k| texts.data.get_key_value(k)) {
                     let last = runs.entry((name, key)).or_insert((run, text));
                     last.0 = last.0.max(run);
                 }
@@ -317,22 +346,27 @@ impl<'a> ContainerVariables<'a> {
                 self.open = true;
                 return;
             }
-            self.take_script(script(text, may_be_in_table), Place::Script(list, *i, key));
+            self.add_settings_of_script(
+                read_shell_text(text, may_be_in_table),
+                WhereVariableIsSet::Script(list, *i, key),
+            );
         }
     }
 
     /// The container's own settings, without the plan's.
-    pub(crate) fn own(&self) -> impl Iterator<Item = &Given<'a>> {
-        self.all.iter().filter(|g| g.place != Place::Planned)
+    pub(crate) fn own_settings(&self) -> impl Iterator<Item = &VariableSetting<'a>> {
+        self.all.iter().filter(|g| g.place != WhereVariableIsSet::Planned)
     }
 
     /// The container's own settings with a known value.
-    pub(crate) fn values(&self) -> impl Iterator<Item = (&Given<'a>, &str)> {
-        let gives = |g: &&Given<'a>| matches!(g.how, How::Sets | How::Default);
-        self.own().filter(gives).filter_map(|g| Some((g, g.value.as_deref()?)))
+    pub(crate) fn own_settings_with_known_values(
+        &self,
+    ) -> impl Iterator<Item = (&VariableSetting<'a>, &str)> {
+        let gives = |g: &&VariableSetting<'a>| matches!(g.how, SettingEffect::Sets | SettingEffect::Default);
+        self.own_settings().filter(gives).filter_map(|g| Some((g, g.value.as_deref()?)))
     }
 
-    fn named(&self, name: &str) -> &[Given<'a>] {
+    fn settings_of_variable(&self, name: &str) -> &[VariableSetting<'a>] {
         if self.lengths & length_bit(name) == 0 {
             return &[];
         }
@@ -342,18 +376,18 @@ impl<'a> ContainerVariables<'a> {
     }
 
     /// The setting of a variable that counts in the end; `None` where none is known.
-    pub(crate) fn setting_that_counts(&self, name: &str) -> Option<&Given<'a>> {
-        self.named(name).iter().fold(None, |last, given| match given.how {
-            How::Sets => Some(given),
-            How::Default => last.or(Some(given)),
-            How::PassesOn => last,
-            How::Unsets => None,
+    pub(crate) fn setting_that_counts(&self, name: &str) -> Option<&VariableSetting<'a>> {
+        self.settings_of_variable(name).iter().fold(None, |last, given| match given.how {
+            SettingEffect::Sets => Some(given),
+            SettingEffect::Default => last.or(Some(given)),
+            SettingEffect::PassesOn => last,
+            SettingEffect::Unsets => None,
         })
     }
 
     /// The same, where the container sets it itself.
-    pub(crate) fn own_setting_that_counts(&self, name: &str) -> Option<&Given<'a>> {
-        self.setting_that_counts(name).filter(|g| g.place != Place::Planned)
+    pub(crate) fn own_setting_that_counts(&self, name: &str) -> Option<&VariableSetting<'a>> {
+        self.setting_that_counts(name).filter(|g| g.place != WhereVariableIsSet::Planned)
     }
 
     /// The value that counts, where it is known.
@@ -367,25 +401,31 @@ impl<'a> ContainerVariables<'a> {
     }
 
     /// Pointer of a setting.
-    pub(crate) fn path(&self, given: &Given<'_>) -> String {
+    pub(crate) fn pointer_of_setting(&self, given: &VariableSetting<'_>) -> String {
         let base = pointers_in_pod::container(self.index);
         match given.place {
-            Place::Planned => format!("{base}/env"),
-            Place::EnvFrom(nth, _) => format!("{base}/envFrom/{nth}"),
-            Place::Env(nth) => format!("{base}/env/{nth}"),
-            Place::Text(list, nth) | Place::Script(list, nth, _) => format!("{base}/{list}/{nth}"),
+            WhereVariableIsSet::Planned => format!("{base}/env"),
+            WhereVariableIsSet::EnvFrom(nth, _) => format!("{base}/envFrom/{nth}"),
+            WhereVariableIsSet::Env(nth) => format!("{base}/env/{nth}"),
+            WhereVariableIsSet::Text(list, nth) | WhereVariableIsSet::Script(list, nth, _) => {
+                format!("{base}/{list}/{nth}")
+            }
         }
     }
 
     /// Where it is set, to follow a variable in a message; nothing for `env`, which the path shows.
-    pub(crate) fn place(&self, given: &Given<'_>) -> String {
-        let of = || printable(self.container.name(), 30);
+    pub(crate) fn place_in_words(&self, given: &VariableSetting<'_>) -> String {
+        let of = || escaped_and_cut(self.container.name(), 30);
         match given.place {
-            Place::Planned | Place::Env(_) => String::new(),
-            Place::EnvFrom(_, map) => format!(" (ConfigMap {:?})", printable(map, 40)),
-            Place::Text(list, nth) => format!(" ({list}[{nth}] of container {:?})", of()),
-            Place::Script(list, nth, key) => {
-                format!(" (in {}, which {list}[{nth}] of container {:?} runs)", printable(key, 30), of())
+            WhereVariableIsSet::Planned | WhereVariableIsSet::Env(_) => String::new(),
+            WhereVariableIsSet::EnvFrom(_, map) => format!(" (ConfigMap {:?})", escaped_and_cut(map, 40)),
+            WhereVariableIsSet::Text(list, nth) => format!(" ({list}[{nth}] of container {:?})", of()),
+            WhereVariableIsSet::Script(list, nth, key) => {
+                format!(
+                    " (in {}, which {list}[{nth}] of container {:?} runs)",
+                    escaped_and_cut(key, 30),
+                    of()
+                )
             }
         }
     }

@@ -1,14 +1,14 @@
 //! Annotations that set findings aside, and the findings of FAB815 about such annotations. A finding that is set aside
 //! stays visible with its reason, and counts for no verdict.
 
-use super::all_rules::{RULES, find};
-use super::finding::{Finding, Findings, Severity};
+use super::all_rules::{RULES, find_rule};
+use super::finding::{Finding, FindingsOfRule, Severity};
 use super::pointers_in_pod;
 use super::profiles::INEFFECTIVE_IGNORE;
-use super::rule_declaration::Waiver;
+use super::rule_declaration::MayBeIgnored;
 use crate::deadline::Deadline;
 use crate::profile::Ignorable;
-use crate::text::{count, nearest, printable};
+use crate::text::{count_with_noun, escaped_and_cut, nearest_if_probably_meant};
 
 pub use crate::pod::fabric_signs::IGNORE_PREFIX;
 
@@ -28,7 +28,7 @@ pub struct Suppressed {
 
 /// How far findings may be ignored, and by whose setting.
 #[derive(Debug, Clone, Copy)]
-pub struct Limit<'a> {
+pub struct HowFarFindingsMayBeIgnored<'a> {
     /// How far.
     pub ignorable: Ignorable,
     /// The profile with the setting; `None`: the cluster's setting.
@@ -37,17 +37,17 @@ pub struct Limit<'a> {
 
 /// Moves the findings that annotations ignore out of `findings` into the result, and adds to `findings` what is wrong
 /// with those annotations (FAB815). No other finding changes.
-pub fn apply_ignores<'a>(
+pub fn set_aside_ignored_findings<'a>(
     annotations: impl Iterator<Item = (&'a str, &'a str)>,
-    limit: Limit<'_>,
+    limit: HowFarFindingsMayBeIgnored<'_>,
     findings: &mut Vec<Finding>,
     deadline: &Deadline<'_>,
 ) -> Vec<Suppressed> {
     let mut suppressed = Vec::new();
     let mut reported = Vec::new();
-    let mut out = Findings::new(INEFFECTIVE_IGNORE.id, INEFFECTIVE_IGNORE.severity, &mut reported)
+    let mut out = FindingsOfRule::new(INEFFECTIVE_IGNORE.id, INEFFECTIVE_IGNORE.severity, &mut reported)
         .with_reasons(INEFFECTIVE_IGNORE.lesser)
-        .within(deadline);
+        .with_deadline(deadline);
     let mut read: Vec<&str> = Vec::new();
     let mut left = 0_usize;
     for (key, value) in annotations {
@@ -61,11 +61,11 @@ pub fn apply_ignores<'a>(
             continue;
         }
         read.push(id);
-        let path = pointers_in_pod::annotation(&printable(key, 317));
+        let path = pointers_in_pod::annotation(&escaped_and_cut(key, 317));
         apply_ignore_annotation(id, value, &path, limit, findings, &mut suppressed, &mut out);
     }
     if left > 0 {
-        let (annotations, are) = (count(left, "annotation"), if left == 1 { "is" } else { "are" });
+        let (annotations, are) = (count_with_noun(left, "annotation"), if left == 1 { "is" } else { "are" });
         out.add(
             "/metadata/annotations",
             format!("{annotations} {IGNORE_PREFIX}* beyond the first {MAX_IGNORED} {are} not read"),
@@ -80,18 +80,18 @@ fn apply_ignore_annotation(
     id: &str,
     value: &str,
     path: &str,
-    limit: Limit<'_>,
+    limit: HowFarFindingsMayBeIgnored<'_>,
     findings: &mut Vec<Finding>,
     suppressed: &mut Vec<Suppressed>,
-    out: &mut Findings<'_>,
+    out: &mut FindingsOfRule<'_>,
 ) {
-    let Some(rule) = find(id) else {
+    let Some(rule) = find_rule(id) else {
         if !out.has_room_for(INEFFECTIVE_IGNORE.severity) {
             return;
         }
         let ids = RULES.iter().map(|rule| rule.id);
         let wanted = id.to_ascii_uppercase();
-        let hint = match nearest(&wanted, out.names_within_compare_budget(&wanted, ids)) {
+        let hint = match nearest_if_probably_meant(&wanted, out.names_within_compare_budget(&wanted, ids)) {
             Some(near) => format!("Did you mean {IGNORE_PREFIX}{near}?"),
             None => "Write an id of `fabric-admission rules list`.".to_owned(),
         };
@@ -99,7 +99,7 @@ fn apply_ignore_annotation(
             path,
             format!(
                 "annotation {IGNORE_PREFIX}{} has no effect, because no rule has this id",
-                printable(id, 40)
+                escaped_and_cut(id, 40)
             ),
             hint,
         );
@@ -117,11 +117,11 @@ fn apply_ignore_annotation(
         return;
     }
     let why_not = match rule.waiver {
-        Waiver::Allowed => None,
-        Waiver::Isolation => Some("the rule isolates namespaces"),
-        Waiver::Api => Some("the API server refuses objects with this error"),
-        Waiver::Itself => Some("the rule checks the annotations that ignore findings"),
-        Waiver::File => Some("the rule checks the text of the file"),
+        MayBeIgnored::Allowed => None,
+        MayBeIgnored::Isolation => Some("the rule isolates namespaces"),
+        MayBeIgnored::Api => Some("the API server refuses objects with this error"),
+        MayBeIgnored::Itself => Some("the rule checks the annotations that ignore findings"),
+        MayBeIgnored::File => Some("the rule checks the text of the file"),
     };
     if let Some(why_not) = why_not {
         out.add(
@@ -131,7 +131,7 @@ fn apply_ignore_annotation(
         );
         return;
     }
-    let reason = printable(value, MAX_REASON);
+    let reason = escaped_and_cut(value, MAX_REASON);
     let (mut set_aside, mut errors) = (0_usize, false);
     findings.retain(|finding| {
         if finding.rule != id {
@@ -161,7 +161,7 @@ fn apply_ignore_annotation(
         };
         out.add(path, format!("the errors of {id} are not ignored: {by}"), fix);
     } else if set_aside == 0 && !rule.at_one_point {
-        out.add_as(
+        out.add_with_severity(
             Severity::Info,
             path,
             format!("annotation {IGNORE_PREFIX}{id} has no effect: {id} reports nothing on this object"),

@@ -2,10 +2,10 @@
 //! where the pod requests no accelerator.
 
 use super::all_rules::RULES;
-use super::finding::{Finding, Findings, Severity};
-use super::object_context::{Event, ObjectContext};
-use super::pod_context::{PodContext, Scope};
-use super::rule_declaration::{ObjectCheck, PodCheck, Reach, Rule, WorkloadCheck};
+use super::finding::{Finding, FindingsOfRule, Severity};
+use super::object_context::{ObjectContext, ObjectEvent};
+use super::pod_context::{PodContext, WhyPodIsChecked};
+use super::rule_declaration::{ObjectCheck, PodCheck, PodsChecked, Rule, WorkloadCheck};
 use super::workload_context::WorkloadContext;
 use crate::deadline::Deadline;
 use std::sync::LazyLock;
@@ -22,13 +22,13 @@ struct Checks {
 }
 
 static CHECKS: LazyLock<Checks> = LazyLock::new(|| Checks {
-    pod: having(|rule| rule.pod),
-    workload: having(|rule| rule.workload),
-    object: having(|rule| rule.object),
-    deletion: having(|rule| rule.deletion),
+    pod: rules_with_check(|rule| rule.pod),
+    workload: rules_with_check(|rule| rule.workload),
+    object: rules_with_check(|rule| rule.object),
+    deletion: rules_with_check(|rule| rule.deletion),
 });
 
-fn having<T>(check: impl Fn(&Rule) -> Option<T>) -> Vec<Checked<T>> {
+fn rules_with_check<T>(check: impl Fn(&Rule) -> Option<T>) -> Vec<Checked<T>> {
     RULES.iter().copied().filter_map(|rule| Some((rule, check(rule)?))).collect()
 }
 
@@ -36,25 +36,25 @@ fn findings_collector_of_rule<'a>(
     rule: &Rule,
     deadline: &'a Deadline<'a>,
     out: &'a mut Vec<Finding>,
-) -> Findings<'a> {
-    Findings::new(rule.id, rule.severity, out).with_reasons(rule.lesser).within(deadline)
+) -> FindingsOfRule<'a> {
+    FindingsOfRule::new(rule.id, rule.severity, out).with_reasons(rule.lesser).with_deadline(deadline)
 }
 
 /// Checks a pod with every rule on pods that looks at pods like it.
-pub fn check_pod(context: &PodContext<'_>) -> Vec<Finding> {
+pub fn run_rules_on_pod(context: &PodContext<'_>) -> Vec<Finding> {
     let mut out = Vec::new();
-    let without = context.scope == Scope::Rules;
+    let without = context.scope == WhyPodIsChecked::Rules;
     for (rule, check) in &CHECKS.pod {
         if context.deadline.is_over() {
             break;
         }
-        let out_of_reach = without && rule.reach == Reach::Accelerated;
+        let out_of_reach = without && rule.reach == PodsChecked::Accelerated;
         if out_of_reach || context.before.is_some() && !rule.on_change {
             continue;
         }
         let before = out.len();
         check(context, &mut findings_collector_of_rule(rule, context.deadline, &mut out));
-        if without && rule.reach == Reach::AnyWarns {
+        if without && rule.reach == PodsChecked::AnyWarns {
             for finding in out.iter_mut().skip(before).filter(|f| f.severity == Severity::Error) {
                 finding.severity = Severity::Warning;
                 finding.because = Some("the pod requests no accelerator, so it may not need the fabric");
@@ -65,7 +65,7 @@ pub fn check_pod(context: &PodContext<'_>) -> Vec<Finding> {
 }
 
 /// Checks a workload with every rule on workloads.
-pub fn check_workload(context: &WorkloadContext<'_>) -> Vec<Finding> {
+pub fn run_rules_on_workload(context: &WorkloadContext<'_>) -> Vec<Finding> {
     let mut out = Vec::new();
     for (rule, check) in CHECKS.workload.iter().take_while(|_| !context.deadline.is_over()) {
         check(context, &mut findings_collector_of_rule(rule, context.deadline, &mut out));
@@ -74,11 +74,11 @@ pub fn check_workload(context: &WorkloadContext<'_>) -> Vec<Finding> {
 }
 
 /// Checks an object with the rules of its kind.
-pub fn check_object(context: &ObjectContext<'_>) -> Vec<Finding> {
+pub fn run_rules_on_object(context: &ObjectContext<'_>) -> Vec<Finding> {
     let mut out = Vec::new();
     let checks = match context.event {
-        Event::Given | Event::Updated { .. } => &CHECKS.object,
-        Event::Deleted => &CHECKS.deletion,
+        ObjectEvent::Given | ObjectEvent::Updated { .. } => &CHECKS.object,
+        ObjectEvent::Deleted => &CHECKS.deletion,
     };
     for (rule, check) in checks.iter().filter(|(rule, _)| rule.does_check_kind((context.group, context.kind)))
     {

@@ -6,10 +6,10 @@ use crate::facts::NamespaceFacts;
 use crate::plan::pod_with_plan::PodWithPlan;
 use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
-use crate::pod::is_multi_node::Gang;
-use crate::pod::nic_resource_names::names_rdma_device;
+use crate::pod::is_multi_node::MultiNodeEvidence;
+use crate::pod::nic_resource_names::is_rdma_device_by_name;
 use crate::pod::pod_fields::Metadata;
-use crate::pod::templates_by_shape::Maker;
+use crate::pod::templates_by_shape::PodCreator;
 use crate::resolve::Resolution;
 use crate::snapshot::Snapshot;
 
@@ -20,11 +20,11 @@ pub struct WorkloadContext<'a> {
     /// The time limit.
     pub deadline: &'a Deadline<'a>,
     /// The object that makes the pods, with its place in the one that was given.
-    pub maker: &'a Maker<'a>,
+    pub maker: &'a PodCreator<'a>,
     /// Its metadata.
     pub metadata: Option<&'a Metadata<'a>>,
     /// Whether its pods work together, where it is known.
-    pub gang: Option<&'a Gang>,
+    pub gang: Option<&'a MultiNodeEvidence>,
     /// Its namespace.
     pub namespace: &'a str,
     /// Known facts about the namespace.
@@ -49,7 +49,7 @@ pub struct WorkloadTemplate<'a> {
     /// The template.
     pub pod: &'a PodView<'a>,
     /// What was found about it; `None` where it is not in scope.
-    pub asked: Option<Asked<'a>>,
+    pub asked: Option<FoundAboutTemplate<'a>>,
     /// Whether it is compared with the other templates. If not, `asked` is `None`.
     pub compared: bool,
     /// Whether it is checked at all.
@@ -58,7 +58,7 @@ pub struct WorkloadTemplate<'a> {
 
 /// What was found about a template in scope.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct FoundAboutTemplate<'a> {
     /// Known facts about the template.
     pub subject: &'a Subject<'a>,
     /// How the profile was found.
@@ -71,7 +71,9 @@ pub struct Asked<'a> {
 
 impl<'a> WorkloadContext<'a> {
     /// Templates in scope, as long as there is time.
-    pub fn templates_in_scope(&self) -> impl Iterator<Item = (&'a WorkloadTemplate<'a>, Asked<'a>)> {
+    pub fn templates_in_scope(
+        &self,
+    ) -> impl Iterator<Item = (&'a WorkloadTemplate<'a>, FoundAboutTemplate<'a>)> {
         self.templates.iter().take_while(|_| !self.deadline.is_over()).filter_map(|t| Some((t, t.asked?)))
     }
 }
@@ -79,17 +81,18 @@ impl<'a> WorkloadContext<'a> {
 impl WorkloadTemplate<'_> {
     /// Its role, or its place where it has none.
     #[must_use]
-    pub fn name(&self) -> &str {
+    pub fn role_or_pointer(&self) -> &str {
         if self.role.is_empty() { self.pointer } else { self.role }
     }
 }
 
-impl Asked<'_> {
+impl FoundAboutTemplate<'_> {
     /// Units of RDMA devices that a pod gets, as far as names and the profile show.
     #[must_use]
     pub fn rdma_units(&self) -> i64 {
         let profile = self.resolution.profile().map(|(p, _)| p).filter(|p| p.transport.is_verbs());
-        let served = |name: &str| profile.is_some_and(|p| p.serves_resource(name)) || names_rdma_device(name);
+        let served =
+            |name: &str| profile.is_some_and(|p| p.has_resource(name)) || is_rdma_device_by_name(name);
         let mut units = 0_i64;
         for (index, container) in self.overlay.pod_before_plan().containers().iter().enumerate() {
             let planned =

@@ -3,7 +3,7 @@
 use super::nearest_layer_wins::{Layer, NodeLayers};
 use super::store_of_objects_except_nodes::{Full, Id, MemoryLimitOfObject, Profiles, Store};
 use super::{AllFacts, Objects, Settings, Snapshot};
-use crate::facts::{self, Fact, FactEntry, Kind};
+use crate::facts::{self, Fact, FactEntry, FactKind};
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::nodes::{NodeBuilder, NodeObject, NodeView};
 use crate::profile::{FabricProfile, Profile, ProfileError};
@@ -17,7 +17,7 @@ pub enum FactError {
     /// The object's fields have other types than its kind has.
     #[error("{kind} cannot be read: {pointer}: {message}")]
     Decode {
-        /// Kind.
+        /// FactKind.
         kind: String,
         /// What the decoder says.
         message: String,
@@ -55,7 +55,7 @@ pub struct Builder {
     node_layers: NodeLayers,
     settings: Settings,
     /// Kinds of which a live cluster has listed all objects.
-    listed: BTreeSet<Kind>,
+    listed: BTreeSet<FactKind>,
     stale: Vec<&'static str>,
     /// Whether anything is known now that the last view does not have.
     changed: bool,
@@ -75,7 +75,7 @@ impl Builder {
     /// Whether objects of a kind give facts.
     #[must_use]
     pub fn takes(group: &str, kind: &str) -> bool {
-        Kind::of(group, kind).is_some()
+        FactKind::of(group, kind).is_some()
     }
 
     /// Takes an object in, in place of what it was in this layer. Objects of other kinds, and those without a name,
@@ -108,18 +108,18 @@ impl Builder {
         json: &str,
         default_namespace: &str,
     ) -> Result<Option<Identity>, FactError> {
-        let Some(known) = Kind::of(group, kind) else { return Ok(None) };
+        let Some(known) = FactKind::of(group, kind) else { return Ok(None) };
         let unreadable = |error: DecodeError| FactError::Decode {
             kind: kind.to_owned(),
             message: error.message,
             pointer: error.pointer,
         };
-        if known == Kind::FabricProfile {
+        if known == FactKind::FabricProfile {
             let profile: FabricProfile = decode(json).map_err(unreadable)?;
             self.add_profile(layer, &profile)?;
             return Ok(None);
         }
-        if known == Kind::Node {
+        if known == FactKind::Node {
             let node: NodeObject<'_> = decode(json).map_err(unreadable)?;
             self.add_node(layer, &node);
             return Ok(node.name().map(|name| Identity {
@@ -128,10 +128,8 @@ impl Builder {
                 version: node.version(),
             }));
         }
-        let Some(entry) = facts::read(known, json, default_namespace).map_err(unreadable)? else {
-            return Ok(None);
-        };
-        let FactEntry { namespace, name, version, fact } = entry;
+        let entry = facts::read_fact_of_object(known, json, default_namespace).map_err(unreadable)?;
+        let Some(FactEntry { namespace, name, version, fact }) = entry else { return Ok(None) };
         let free = layer != Layer::Live
             || !known.namespaced()
             || self.settings.may_namespace_describe_cluster(&namespace);
@@ -146,7 +144,7 @@ impl Builder {
     fn add_node(&mut self, layer: Layer, node: &NodeObject<'_>) {
         let Some(name) = node.name() else { return };
         if self.node_layers.record_if_nearest(name, layer) {
-            self.changed |= self.nodes.add(node);
+            self.changed |= self.nodes.add_or_replace_node(node);
         }
     }
 
@@ -162,9 +160,9 @@ impl Builder {
     /// # Errors
     /// [`ProfileError`] when a value of it cannot work.
     pub fn add_profile(&mut self, layer: Layer, profile: &FabricProfile) -> Result<(), ProfileError> {
-        let resolved = Arc::new(Profile::resolve(profile, &self.bases)?);
+        let resolved = Arc::new(Profile::checked_with_base(profile, &self.bases)?);
         let name = resolved.name.clone();
-        let id = Id { kind: Kind::FabricProfile, namespace: "".into(), name: name.into() };
+        let id = Id { kind: FactKind::FabricProfile, namespace: "".into(), name: name.into() };
         self.replace_fact_without_memory_limit(layer, id, Some(Fact::Profile(resolved)));
         Ok(())
     }
@@ -172,8 +170,8 @@ impl Builder {
     /// Removes a deleted object from its layer; the same object of a farther layer counts again. `namespace` is ignored
     /// for cluster-scoped kinds.
     pub fn remove(&mut self, layer: Layer, group: &str, kind: &str, namespace: &str, name: &str) {
-        let Some(kind) = Kind::of(group, kind) else { return };
-        if kind == Kind::Node {
+        let Some(kind) = FactKind::of(group, kind) else { return };
+        if kind == FactKind::Node {
             if self.node_layers.layer_of(name) == layer {
                 self.node_layers.remove(name);
                 self.changed |= self.nodes.delete(name);
@@ -190,8 +188,13 @@ impl Builder {
 
     /// Removes the objects of a kind that a complete list does not have: those for which `kept` is false, by namespace
     /// (empty for cluster-scoped kinds) and name.
-    pub fn remove_objects_not_listed(&mut self, layer: Layer, kind: Kind, kept: impl Fn(&str, &str) -> bool) {
-        if kind == Kind::Node {
+    pub fn remove_objects_not_listed(
+        &mut self,
+        layer: Layer,
+        kind: FactKind,
+        kept: impl Fn(&str, &str) -> bool,
+    ) {
+        if kind == FactKind::Node {
             let gone: Vec<String> = self
                 .nodes
                 .names()
@@ -215,7 +218,7 @@ impl Builder {
 
     /// Notes that a live cluster has listed all objects of a kind, so that one that is not known does not exist; or that it
     /// no longer can.
-    pub fn set_listed(&mut self, kind: Kind, listed: bool) {
+    pub fn set_listed(&mut self, kind: FactKind, listed: bool) {
         let changed = if listed { self.listed.insert(kind) } else { self.listed.remove(&kind) };
         self.changed |= changed;
     }
@@ -263,16 +266,17 @@ impl Builder {
             Some(folded) => folded,
             None => {
                 let folded = self.store.fold_nearest_trusted_facts(&self.settings);
-                self.nodes
-                    .set_labels_of_profiles(folded.profiles.values().flat_map(|p| p.stated().map(|c| c.key)));
+                self.nodes.keep_profile_labels_in_classes(
+                    folded.profiles.values().flat_map(|p| p.all_node_requirements().map(|c| c.key)),
+                );
                 // Most objects are not profiles: the catalog is reused while the profiles are unchanged.
                 self.catalog = self.catalog.take().filter(|(known, _)| known.is_of(&folded.profiles));
                 (Arc::new(folded.objects), folded.profiles)
             }
         };
-        let nodes = self.nodes.view();
+        let nodes = self.nodes.rebuild_view_if_changed();
         let catalog = match self.catalog.take() {
-            Some((catalog, of)) if of.same_classes(&nodes) => catalog,
+            Some((catalog, of)) if of.shares_classes_with(&nodes) => catalog,
             _ => Arc::new(Catalog::new(profiles.clone(), &nodes)),
         };
         self.folded = Some((Arc::clone(&objects), profiles));
@@ -281,8 +285,8 @@ impl Builder {
             catalog,
             nodes,
             objects,
-            lists_networks: self.listed.contains(&Kind::NetworkAttachmentDefinition),
-            lists_nodes: self.listed.contains(&Kind::Node),
+            lists_networks: self.listed.contains(&FactKind::NetworkAttachmentDefinition),
+            lists_nodes: self.listed.contains(&FactKind::Node),
             stale: self.stale.clone(),
             settings: self.settings.clone(),
             bases: Arc::clone(&self.bases),
@@ -294,7 +298,7 @@ impl Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::Mode;
+    use crate::facts::EnforcementMode;
     use crate::multus::{LinkLayer, ResourceName};
     use proptest::prelude::*;
 
@@ -343,9 +347,9 @@ mod tests {
         let mut builder = Builder::default();
         builder.add(Layer::Input, "", "Namespace", &namespace("audit"), "default").unwrap();
         builder.add(Layer::Live, "", "Namespace", &namespace("enforce"), "default").unwrap();
-        assert_eq!(builder.build().namespace("t").unwrap().mode(), Some(Mode::Audit));
+        assert_eq!(builder.build().namespace("t").unwrap().mode(), Some(EnforcementMode::Audit));
         builder.remove(Layer::Input, "", "Namespace", "", "t");
-        assert_eq!(builder.build().namespace("t").unwrap().mode(), Some(Mode::Enforce));
+        assert_eq!(builder.build().namespace("t").unwrap().mode(), Some(EnforcementMode::Enforce));
     }
 
     #[test]
@@ -370,10 +374,10 @@ mod tests {
         assert!(put(&mut builder, "Node", &node(3, "y")));
         assert!(put(&mut builder, "NetworkAttachmentDefinition", NAD));
         assert!(!put(&mut builder, "NetworkAttachmentDefinition", NAD));
-        builder.set_listed(Kind::NetworkAttachmentDefinition, true);
+        builder.set_listed(FactKind::NetworkAttachmentDefinition, true);
         assert!(builder.has_changed_since_build());
         drop(builder.build());
-        builder.remove_objects_not_listed(Layer::Live, Kind::Node, |_, name| name == "a");
+        builder.remove_objects_not_listed(Layer::Live, FactKind::Node, |_, name| name == "a");
         assert!(!builder.has_changed_since_build());
         builder.remove(Layer::Live, "", "Node", "", "a");
         assert!(builder.has_changed_since_build());
@@ -479,7 +483,7 @@ mod tests {
             for event in events {
                 apply(&mut lived, event);
                 let (_, layer, kind, namespace, name, _) = event;
-                let namespaced = Kind::of(KINDS[kind].0, KINDS[kind].1).unwrap().namespaced();
+                let namespaced = FactKind::of(KINDS[kind].0, KINDS[kind].1).unwrap().namespaced();
                 last.insert((layer, kind, if namespaced { namespace } else { 0 }, name), event);
             }
             let mut left: Vec<Event> = last.into_values().filter(|e| e.0).collect();

@@ -1,8 +1,8 @@
 //! Settings of the cluster with their defaults, such as the policy for a pod that fits several profiles, and whose objects
 //! may describe the cluster. `cli::input::cluster_setting_flags` has the flags.
 
-use crate::facts::{HarmlessDrivers, PodSecurity};
-use crate::pod::Accelerators;
+use crate::facts::{DriversWithoutNics, PodSecurity};
+use crate::pod::AcceleratorNames;
 use crate::profile::Ignorable;
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Resources that put a pod in scope.
-    pub accelerators: Accelerators,
+    pub accelerators: AcceleratorNames,
     /// Policy for a pod that fits several profiles.
     pub ambiguity: Ambiguity,
     /// Default profile, for pods that match no other and whose namespace has no default.
@@ -29,7 +29,7 @@ pub struct Settings {
     /// What annotations may set aside on objects without a profile.
     pub ignorable: Ignorable,
     /// DRA drivers that hand out no NICs, beside the known ones: claims on their devices change no plan.
-    pub harmless_drivers: HarmlessDrivers,
+    pub harmless_drivers: DriversWithoutNics,
 }
 
 /// Policy for a pod that fits several profiles equally well.

@@ -1,7 +1,7 @@
 //! Objects laid together, asked through a Snapshot.
 
 use super::{Builder, Layer, Snapshot};
-use crate::facts::{ResourceFact, Server};
+use crate::facts::{ResourceFact, ResourceProvider};
 use crate::multus::LinkLayer;
 
 const SRIOV: &str = "sriovnetwork.openshift.io";
@@ -61,7 +61,7 @@ fn a_shared_interface_has_the_device_that_the_pod_asks_for() {
     let name = |r: &ResourceFact| r.name.to_string();
     let class = found.network_class_by_all_facts(network);
     assert_eq!((class.rdma, class.resource.map(name).as_deref()), (None, Some("rdma/a")));
-    let class = found.cluster_facts_for_audience().class_of_network(
+    let class = found.cluster_facts_for_audience().resolve_link_and_device_of_network(
         network,
         true,
         &mut ["nvidia.com/gpu", "rdma/b"].into_iter(),
@@ -74,7 +74,7 @@ fn classes_stand_for_resources() {
     let class = r#"{"metadata":{"name":"gpu.x"},"spec":{"extendedResourceName":"x.com/gpu"}}"#;
     let found = snapshot(&[("resource.k8s.io", "DeviceClass", class)]);
     for name in ["x.com/gpu", "deviceclass.resource.kubernetes.io/gpu.x"] {
-        assert_eq!(found.resource(name).unwrap().server, Server::DeviceClass);
+        assert_eq!(found.resource(name).unwrap().server, ResourceProvider::DeviceClass);
     }
     assert!(found.device_class("gpu.x").is_some());
 }
@@ -89,7 +89,7 @@ fn slices_of_an_older_generation_do_not_count() {
     let (a, b, c) = (slice("a", 2), slice("b", 1), slice("c", 2));
     let found =
         snapshot(&[a, b, c].each_ref().map(|json| ("resource.k8s.io", "ResourceSlice", json.as_str())));
-    let pools: Vec<_> = found.cluster_facts_for_audience().device_pools("d").collect();
+    let pools: Vec<_> = found.cluster_facts_for_audience().dra_device_pools_of_driver("d").collect();
     assert_eq!(pools.len(), 1);
     assert_eq!((pools[0].0, pools[0].1.devices, pools[0].1.node.as_deref()), ("p", 4, Some("n")));
 }

@@ -2,9 +2,9 @@
 //! that namespace.
 
 use super::Snapshot;
-use crate::facts::network_of_one_object::Rendered;
+use crate::facts::network_of_one_object::NetworkFromObject;
 use crate::facts::{
-    DeviceClaim, DeviceClass, Namespaced, NetworkClass, ResourceFact, Texts, TrainingRuntime,
+    ConfigMapTexts, DeviceClaim, DeviceClass, NamespacedFacts, ResolvedNetwork, ResourceFact, TrainingRuntime,
 };
 use crate::multus::subnet::Subnet;
 use crate::multus::{LinkLayer, NetworkFact};
@@ -27,24 +27,25 @@ impl Snapshot {
     pub fn networks_attaching_resource<'a>(
         &'a self,
         fact: &'a ResourceFact,
-    ) -> impl Iterator<Item = &'a Rendered> {
-        self.namespaced().networks_over(fact, self.visible_namespaces())
+    ) -> impl Iterator<Item = &'a NetworkFromObject> {
+        self.namespaced().networks_attaching_resource(fact, self.visible_namespaces())
     }
     /// Whether dra-driver-sriov may attach a network, and give it its device.
     #[must_use]
     pub fn may_dra_driver_attach_network(&self, namespace: &str, network: &str) -> bool {
         self.facts_of_visible_namespace(namespace)
-            .is_some_and(|facts| facts.may_be_claimed(namespace, network))
+            .is_some_and(|facts| facts.may_claim_attach_network(namespace, network))
     }
     /// Variables and scripts of a ConfigMap.
     #[must_use]
-    pub fn config_map_texts(&self, namespace: &str, name: &str) -> Option<&Texts> {
-        self.facts_of_visible_namespace(namespace)?.texts(namespace, name)
+    pub fn config_map_texts(&self, namespace: &str, name: &str) -> Option<&ConfigMapTexts> {
+        self.facts_of_visible_namespace(namespace)?.config_map_texts(namespace, name)
     }
     /// Whether any ConfigMap with variables is known in a namespace.
     #[must_use]
     pub fn has_config_map_texts(&self, namespace: &str) -> bool {
-        self.facts_of_visible_namespace(namespace).is_some_and(|facts| facts.has_texts(namespace))
+        self.facts_of_visible_namespace(namespace)
+            .is_some_and(|facts| facts.has_config_maps_with_variables(namespace))
     }
     /// A TrainingRuntime of a namespace; without one, a ClusterTrainingRuntime.
     #[must_use]
@@ -54,8 +55,12 @@ impl Snapshot {
     }
     /// A network's class by all that is known: its configuration, its resource, the nodes' interfaces.
     #[must_use]
-    pub fn network_class_by_all_facts<'a>(&'a self, network: &'a NetworkFact) -> NetworkClass<'a> {
-        self.cluster_facts_for_audience().class_of_network(network, true, &mut std::iter::empty())
+    pub fn network_class_by_all_facts<'a>(&'a self, network: &'a NetworkFact) -> ResolvedNetwork<'a> {
+        self.cluster_facts_for_audience().resolve_link_and_device_of_network(
+            network,
+            true,
+            &mut std::iter::empty(),
+        )
     }
     /// The class of a pod's network. A definition that the pod's author may have written gives no facts about the
     /// interface that it names: by a name of their choice, they could ask for the interfaces of nodes one by one. Only the
@@ -66,8 +71,8 @@ impl Snapshot {
         namespace: &str,
         network: &'a NetworkFact,
         asked: &mut dyn Iterator<Item = &str>,
-    ) -> NetworkClass<'a> {
-        self.cluster_facts_for_audience().class_of_network(
+    ) -> ResolvedNetwork<'a> {
+        self.cluster_facts_for_audience().resolve_link_and_device_of_network(
             network,
             self.author_cannot_have_written_networks_of(namespace),
             asked,
@@ -76,7 +81,7 @@ impl Snapshot {
     /// Who serves an extended resource, and what its devices are.
     #[must_use]
     pub fn resource(&self, name: &str) -> Option<&ResourceFact> {
-        self.cluster_facts_for_audience().resource(name)
+        self.cluster_facts_for_audience().resource_by_full_name_or_suffix(name)
     }
     /// A DeviceClass.
     #[must_use]
@@ -94,11 +99,11 @@ impl Snapshot {
         self.facts_of_visible_namespace(namespace)?.claim_template(namespace, name)
     }
 
-    fn namespaced(&self) -> &Namespaced {
+    fn namespaced(&self) -> &NamespacedFacts {
         &self.known.objects.facts.namespaced
     }
     /// The facts of a namespace, where they may count.
-    fn facts_of_visible_namespace(&self, namespace: &str) -> Option<&Namespaced> {
+    fn facts_of_visible_namespace(&self, namespace: &str) -> Option<&NamespacedFacts> {
         self.sees(namespace).then(|| self.namespaced())
     }
 

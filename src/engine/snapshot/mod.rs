@@ -32,7 +32,7 @@ pub use profile_catalog::Catalog;
 pub(crate) use variables_of_profiles::{ByVariable, VariableEntries};
 pub(crate) use which_namespaces_may_use_profile::admits;
 
-use crate::facts::{Combined, Kind, NamespaceFacts};
+use crate::facts::{FactKind, FactsOfAllObjects, NamespaceFacts};
 use crate::nodes::NodeView;
 use crate::profile::{FabricProfile, Profile};
 use audience::View;
@@ -66,18 +66,18 @@ struct AllFacts {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Objects {
     namespaces: HashMap<String, Arc<NamespaceFacts>>,
-    facts: Combined,
+    facts: FactsOfAllObjects,
     /// Namespaces of the networks in files of a cluster. Who gives networks as facts gives all of them: `kubectl get
     /// net-attach-def -A`.
     networks_in: BTreeSet<String>,
     /// Objects that describe the cluster from a namespace that is not trusted, by kind (count).
-    ignored: BTreeMap<Kind, usize>,
+    ignored: BTreeMap<FactKind, usize>,
     left_out: memory_limit_per_namespace::LeftOut,
 }
 
 impl Objects {
     /// Whether some objects of a kind in a namespace are left out, because the objects of this namespace use too much memory.
-    fn leaves_out(&self, kind: Kind, namespace: &str) -> bool {
+    fn leaves_out(&self, kind: FactKind, namespace: &str) -> bool {
         self.left_out.get(&kind).is_some_and(|namespaces| namespaces.contains(namespace))
     }
 }

@@ -1,13 +1,13 @@
 //! The labels of nodes that a profile asks for, as sets, made once: a pod may list thousands of values, and each is looked
 //! up instead of compared.
 
-use crate::nodes::{Condition, Requirement};
+use crate::nodes::{CombinedConditions, LabelRequirement};
 use crate::profile::Profile;
 use crate::profile::schema::LabelSelector;
 use std::collections::BTreeMap;
 
 /// The conditions of a profile, label by label.
-pub(crate) type ConditionsByNodeLabel = BTreeMap<Box<str>, Condition<Box<str>>>;
+pub(crate) type ConditionsByNodeLabel = BTreeMap<Box<str>, CombinedConditions<Box<str>>>;
 
 /// The labels that a profile asks for.
 #[derive(Debug)]
@@ -23,13 +23,13 @@ pub(crate) struct NodeLabelsOfProfile {
 impl NodeLabelsOfProfile {
     /// Those of a profile; `None` where it has no condition on nodes.
     pub(super) fn of(profile: &Profile) -> Option<Self> {
-        if !profile.has_nodes() {
+        if !profile.has_node_requirements() {
             return None;
         }
-        let selector = by_label(profile.node_selector.iter().flat_map(LabelSelector::conditions));
-        let types = by_label(profile.instance_type().into_iter());
+        let selector = by_label(profile.node_selector.iter().flat_map(LabelSelector::label_requirements));
+        let types = by_label(profile.instance_type_requirement().into_iter());
         let joined = !selector.is_empty() && !types.is_empty();
-        let both = joined.then(|| by_label(profile.stated()));
+        let both = joined.then(|| by_label(profile.all_node_requirements()));
         Some(Self { selector, types, both })
     }
 
@@ -39,10 +39,10 @@ impl NodeLabelsOfProfile {
     }
 }
 
-fn by_label<'a>(requirements: impl Iterator<Item = Requirement<'a>>) -> ConditionsByNodeLabel {
+fn by_label<'a>(requirements: impl Iterator<Item = LabelRequirement<'a>>) -> ConditionsByNodeLabel {
     let mut labels = ConditionsByNodeLabel::new();
     for requirement in requirements {
-        labels.entry(requirement.key.into()).or_default().add(requirement);
+        labels.entry(requirement.key.into()).or_default().add_requirement(requirement);
     }
     labels
 }

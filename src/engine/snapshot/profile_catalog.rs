@@ -20,8 +20,8 @@ pub struct Catalog {
     by_rails_namespace: HashMap<String, Vec<Arc<Profile>>>,
     classes: BTreeMap<String, ClassSet>,
     selections: BTreeMap<String, NodeLabelsOfProfile>,
-    /// For each label that profiles ask for, how many profiles do, and how many values they name.
-    asked: BTreeMap<Box<str>, (usize, usize)>,
+    /// For each label that profiles ask for, these profiles, each with the number of values that it names.
+    asked: BTreeMap<Box<str>, Vec<(Arc<Profile>, usize)>>,
     /// The values that profiles list, by label.
     listed: BTreeMap<Box<str>, ValuesListedForLabel>,
     lacking: BTreeMap<String, Vec<String>>,
@@ -74,7 +74,7 @@ impl Catalog {
             for namespace in namespaces {
                 catalog.by_rails_namespace.entry(namespace.to_owned()).or_default().push(Arc::clone(profile));
             }
-            for requirement in profile.stated().filter(|r| r.relation == Relation::In) {
+            for requirement in profile.all_node_requirements().filter(|r| r.relation == Relation::In) {
                 let listed = catalog.listed.entry(requirement.key.into()).or_default();
                 listed.profiles.push(Arc::clone(profile));
                 for value in requirement.values.iter() {
@@ -86,14 +86,16 @@ impl Catalog {
                 continue;
             };
             for (key, condition) in selection.all_conditions() {
-                let (profiles, values) = catalog.asked.entry(key.clone()).or_default();
-                *profiles += 1;
-                *values += condition.named();
+                let asking = (Arc::clone(profile), condition.count_named_values());
+                catalog.asked.entry(key.clone()).or_default().push(asking);
             }
             catalog.selections.insert(name.clone(), selection);
-            let offered = nodes.members(&set).any(|(_, class, _)| !class.resources.is_empty());
+            let offered =
+                nodes.classes_with_node_counts(&set).any(|(_, class, _)| !class.resources.is_empty());
             if offered {
-                resources.retain(|name| !nodes.members(&set).any(|(_, class, _)| class.offers(name)));
+                resources.retain(|name| {
+                    !nodes.classes_with_node_counts(&set).any(|(_, class, _)| class.lists_resource(name))
+                });
                 catalog.lacking.insert(name.clone(), resources.into_iter().map(str::to_owned).collect());
             }
             for class in set.ones() {
@@ -195,10 +197,15 @@ impl Catalog {
         self.asked.contains_key(key) || self.listed.contains_key(key)
     }
 
-    /// How many times a value of a label is looked up if this many are compared with those of all profiles, at most.
+    /// Of some profiles, those that ask for a label (count), and how many values they name.
     #[must_use]
-    pub(crate) fn max_lookups_of_label_values(&self, key: &str, values: usize) -> usize {
-        self.asked.get(key).map_or(0, |(profiles, named)| values.saturating_mul(*profiles).min(*named))
+    pub(crate) fn profiles_and_values_for_label(
+        &self,
+        key: &str,
+        of_profile: impl Fn(&Profile) -> bool,
+    ) -> (usize, usize) {
+        let asking = self.asked.get(key).into_iter().flatten().filter(|(profile, _)| of_profile(profile));
+        asking.fold((0, 0), |(profiles, values), (_, named)| (profiles + 1, values + named))
     }
 
     /// The values of a label that profiles list.
@@ -240,10 +247,10 @@ impl Catalog {
 /// The classes of a profile's nodes.
 fn classes(profile: &Profile, nodes: &NodeView) -> Option<ClassSet> {
     let mut set = nodes.classes().all().clone();
-    for condition in profile.selecting() {
-        nodes.classes().retain(&mut set, condition);
+    for condition in profile.node_selector_else_instance_types() {
+        nodes.classes().remove_classes_not_satisfying(&mut set, condition);
     }
-    profile.has_nodes().then_some(set)
+    profile.has_node_requirements().then_some(set)
 }
 
 /// The indices follow from the profiles and the nodes.

@@ -4,7 +4,7 @@ use super::memory_limit_per_namespace::MemoryPerNamespaceAndKind;
 use super::nearest_layer_wins::{FactPerLayer, Layer, nearest};
 use super::which_object_makes_network::NearestNetworks;
 use super::{Objects, Settings};
-use crate::facts::{Combined, Fact, Kind};
+use crate::facts::{Fact, FactKind, FactsOfAllObjects};
 use crate::profile::Profile;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// An object by kind and name; the namespace is empty for cluster-scoped kinds.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Id {
-    pub(super) kind: Kind,
+    pub(super) kind: FactKind,
     pub(super) namespace: Arc<str>,
     pub(super) name: Arc<str>,
 }
@@ -55,7 +55,7 @@ pub(super) struct Store {
 
 /// Whether an object says something about more than its own namespace: about nodes and what device plugins serve, about
 /// pools of addresses, or about a network in another namespace.
-fn describes_cluster(kind: Kind, namespace: &str, fact: &Fact) -> bool {
+fn describes_cluster(kind: FactKind, namespace: &str, fact: &Fact) -> bool {
     let elsewhere = match fact {
         Fact::Network(network) => network.namespace != namespace,
         Fact::NodePolicy(_)
@@ -96,7 +96,7 @@ impl Store {
         }
         let old = known.filter(|_| layer == Layer::Live).map_or(0, |known| known.bytes);
         let mut bytes = match (&fact, counted) {
-            (Some(fact), MemoryLimitOfObject::Tenants(json)) => fact.bytes(json) + id.name.len(),
+            (Some(fact), MemoryLimitOfObject::Tenants(json)) => fact.estimated_memory(json) + id.name.len(),
             _ => 0,
         };
         let full = !self.rooms.fits(id.kind, &id.namespace, old, bytes);
@@ -123,7 +123,7 @@ impl Store {
 
     /// Notes that all objects of a kind were listed again, which shows what is left out now. Returns whether that changed
     /// anything.
-    pub(super) fn forget_left_out_after_list(&mut self, kind: Kind) -> bool {
+    pub(super) fn forget_left_out_after_list(&mut self, kind: FactKind) -> bool {
         self.rooms.forget_left_out_after_list(kind)
     }
 
@@ -147,7 +147,7 @@ impl Store {
     pub(super) fn ids_not_kept(
         &self,
         layer: Layer,
-        kind: Kind,
+        kind: FactKind,
         kept: impl Fn(&str, &str) -> bool,
     ) -> Vec<Id> {
         let of_kind = self.objects.iter().filter(|(id, object)| {
@@ -172,13 +172,13 @@ impl Store {
                 *objects.ignored.entry(id.kind).or_default() += 1;
                 continue;
             }
-            let facts: &mut Combined = &mut objects.facts;
+            let facts: &mut FactsOfAllObjects = &mut objects.facts;
             match fact {
                 Fact::Namespace(f) => drop(objects.namespaces.insert(id.name.to_string(), Arc::clone(f))),
                 Fact::Profile(f) => drop(profiles.insert(id.name.to_string(), Arc::clone(f))),
                 Fact::Network(f) => {
-                    if id.kind != Kind::NetworkAttachmentDefinition {
-                        facts.add_origin(id.kind, &id.namespace, &id.name, f);
+                    if id.kind != FactKind::NetworkAttachmentDefinition {
+                        facts.add_object_network_is_rendered_from(id.kind, &id.namespace, &id.name, f);
                     }
                     if layers.get(Layer::Cluster as usize).is_some_and(Option::is_some) {
                         objects.networks_in.insert(f.namespace.clone());
@@ -191,23 +191,27 @@ impl Store {
                 Fact::NodeState(f) => facts.add_node_state(&id.name, f),
                 Fact::PoolConfig(f) => facts.add_pool_config(&id.namespace, &id.name, f),
                 Fact::OperatorConfig(f) => facts.add_operator_config(&id.namespace, f),
-                Fact::NicPolicy(f) => facts.add_nic_policy(f),
-                Fact::Pools(f) => facts.add_pools(f),
-                Fact::Texts(f) => facts.add_texts(&id.namespace, &id.name, f),
-                Fact::DeviceClass(f) => facts.add_device_class(&id.name, f),
-                Fact::DeviceClaim(f) if id.kind == Kind::ResourceClaim => {
-                    facts.add_claim(&id.namespace, &id.name, f);
+                Fact::NicPolicy(f) => facts.add_resources_and_driver_of_nic_policy(f),
+                Fact::Pools(f) => facts.add_resources_of_device_plugins(f),
+                Fact::Texts(f) => facts.add_config_map_texts(&id.namespace, &id.name, f),
+                Fact::DeviceClass(f) => facts.add_device_class_and_its_resources(&id.name, f),
+                Fact::DeviceClaim(f) if id.kind == FactKind::ResourceClaim => {
+                    facts.add_claim_and_networks_it_attaches(&id.namespace, &id.name, f);
                 }
-                Fact::DeviceClaim(f) => facts.add_claim_template(&id.namespace, &id.name, f),
-                Fact::ChannelTemplate(f) => {
-                    facts.add_claim_template(&id.namespace, &f.name.as_str().into(), &f.claim)
+                Fact::DeviceClaim(f) => {
+                    facts.add_claim_template_and_networks_it_attaches(&id.namespace, &id.name, f)
                 }
-                Fact::AddressPool(f) => facts.add_address_pool(&id.name, f),
-                Fact::Slice(f) => facts.add_slice(f),
+                Fact::ChannelTemplate(f) => facts.add_claim_template_and_networks_it_attaches(
+                    &id.namespace,
+                    &f.name.as_str().into(),
+                    &f.claim,
+                ),
+                Fact::AddressPool(f) => facts.add_address_pool_or_mark_conflict(&id.name, f),
+                Fact::Slice(f) => facts.add_slice_of_newest_generation(f),
                 Fact::TrainingRuntime(f) => facts.add_training_runtime(&id.namespace, &id.name, f),
             }
         }
-        folded.objects.facts.combine_facts_of_kinds();
+        folded.objects.facts.build_lookups_after_all_added();
         folded
     }
 }

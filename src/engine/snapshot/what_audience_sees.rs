@@ -2,14 +2,14 @@
 
 use super::audience::{Audience, OpenToNamespace, ProfilesAndNamespacesOpen, View};
 use super::{AllFacts, Snapshot, admits};
-use crate::facts::{Index, Kind};
+use crate::facts::{ClusterFacts, FactKind};
 use crate::nodes::NodeView;
 use crate::profile::Profile;
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 static NO_NODES: LazyLock<NodeView> = LazyLock::new(NodeView::default);
-static NO_FACTS: LazyLock<Index> = LazyLock::new(Index::default);
+static NO_FACTS: LazyLock<ClusterFacts> = LazyLock::new(ClusterFacts::default);
 
 /// Views.
 impl Snapshot {
@@ -142,7 +142,7 @@ impl Snapshot {
 
     /// Facts about the whole cluster.
     #[must_use]
-    pub fn cluster_facts_for_audience(&self) -> &Index {
+    pub fn cluster_facts_for_audience(&self) -> &ClusterFacts {
         if self.view == View::Nothing { &NO_FACTS } else { &self.known.objects.facts.index }
     }
 
@@ -154,7 +154,7 @@ impl Snapshot {
         let AllFacts { lists_networks, objects, .. } = &*self.known;
         let known = &objects.networks_in;
         self.sees(namespace)
-            && !objects.leaves_out(Kind::NetworkAttachmentDefinition, namespace)
+            && !objects.leaves_out(FactKind::NetworkAttachmentDefinition, namespace)
             && (*lists_networks
                 || !known.is_empty()
                     && match &self.view {

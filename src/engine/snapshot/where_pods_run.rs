@@ -3,7 +3,10 @@
 use super::Snapshot;
 use super::cache_of_node_answers::CacheOfNodeAnswers;
 use crate::deadline::Deadline;
-use crate::nodes::{ClassSet, Constraints, ExcludedBy, excluded_nodes_by_constraint, landing_of};
+use crate::nodes::{
+    ClassSet, ExcludedBy, NodeConstraintsOfPod, classes_pod_can_run_on_within_deadline,
+    excluded_nodes_by_constraint,
+};
 use std::hash::Hash;
 
 impl Snapshot {
@@ -21,9 +24,13 @@ impl Snapshot {
 
     /// The classes that have a node that a pod can run on, of all nodes; incomplete if the time is over in between.
     #[must_use]
-    pub(crate) fn landing(&self, constraints: &Constraints<'_>, deadline: &Deadline<'_>) -> ClassSet {
+    pub(crate) fn landing(
+        &self,
+        constraints: &NodeConstraintsOfPod<'_>,
+        deadline: &Deadline<'_>,
+    ) -> ClassSet {
         let land = || {
-            landing_of(
+            classes_pod_can_run_on_within_deadline(
                 || self.classes_with_tolerated_taints(constraints),
                 constraints,
                 self.all_nodes(),
@@ -31,7 +38,7 @@ impl Snapshot {
             )
         };
         let Some(answers) = self.landings.answers() else { return land() };
-        let asked = (self.of_taints(constraints), constraints.of_labels());
+        let asked = (self.of_taints(constraints), constraints.hashable_without_tolerations());
         answers.landing(&asked, deadline, land)
     }
 
@@ -39,30 +46,39 @@ impl Snapshot {
     #[must_use]
     pub(crate) fn excluded_nodes_by_constraint(
         &self,
-        constraints: &Constraints<'_>,
+        constraints: &NodeConstraintsOfPod<'_>,
         of: &ClassSet,
         deadline: &Deadline<'_>,
     ) -> Vec<ExcludedBy> {
         let find = || excluded_nodes_by_constraint(constraints, self.nodes_for_audience(), of, deadline);
         let Some(answers) = self.landings.answers() else { return find() };
-        let asked = (self.is_for_anyone(), self.of_taints(constraints), constraints.of_labels(), of);
+        let asked = (
+            self.is_for_anyone(),
+            self.of_taints(constraints),
+            constraints.hashable_without_tolerations(),
+            of,
+        );
         answers.excluded_nodes_by_constraint(&asked, deadline, find)
     }
 
     /// The classes whose taints a pod tolerates.
     #[must_use]
-    pub(crate) fn classes_with_tolerated_taints(&self, constraints: &Constraints<'_>) -> ClassSet {
-        let find = || self.all_nodes().classes().tolerated(|taint| constraints.tolerates(taint));
+    pub(crate) fn classes_with_tolerated_taints(&self, constraints: &NodeConstraintsOfPod<'_>) -> ClassSet {
+        let find = || {
+            self.all_nodes()
+                .classes()
+                .classes_with_tolerated_taints(|taint| constraints.tolerates_or_requests_its_resource(taint))
+        };
         let Some(answers) = self.landings.answers() else { return find() };
         answers.tolerated(&self.of_taints(constraints), find)
     }
 
     /// What decides which taints a pod tolerates.
-    fn of_taints<'c>(&self, constraints: &'c Constraints<'_>) -> impl Hash + use<'c> {
+    fn of_taints<'c>(&self, constraints: &'c NodeConstraintsOfPod<'_>) -> impl Hash + use<'c> {
         let classes = self.all_nodes().classes();
         // Pods request many resources, and hardly any taint is named like one.
         let named: Vec<&str> =
-            constraints.resources.iter().copied().filter(|name| classes.has_taint(name)).collect();
+            constraints.resources.iter().copied().filter(|name| classes.has_taint_key(name)).collect();
         (constraints.any_taints, &constraints.tolerations, named)
     }
 }

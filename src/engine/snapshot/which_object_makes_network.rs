@@ -1,8 +1,8 @@
 //! Which object makes a network where several do: NetworkAttachmentDefinitions, and objects of operators that render one.
 
 use super::nearest_layer_wins::Layer;
-use crate::facts::Kind;
-use crate::facts::network_of_one_object::Rendered;
+use crate::facts::FactKind;
+use crate::facts::network_of_one_object::NetworkFromObject;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
@@ -17,11 +17,11 @@ impl<'a> NearestNetworks<'a> {
     /// the last by kind and name, whatever came first.
     pub(super) fn record_if_it_makes_the_network(
         &mut self,
-        network: &'a Rendered,
+        network: &'a NetworkFromObject,
         layer: Layer,
-        kind: Kind,
+        kind: FactKind,
     ) -> bool {
-        let rank = (layer, kind == Kind::NetworkAttachmentDefinition);
+        let rank = (layer, kind == FactKind::NetworkAttachmentDefinition);
         let best = self.0.entry((&network.namespace, &network.name)).or_insert(rank);
         let wins = rank.cmp(best) != Ordering::Less;
         if wins {

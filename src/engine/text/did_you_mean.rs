@@ -4,7 +4,7 @@
 const MAX_COMPARED_CHARACTERS: usize = 64;
 
 /// The nearest of some names, if one is near enough to be the intended one. Two swapped letters count as one mistake.
-pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest_if_probably_meant<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let most = |name: &str| 2.max(name.len() / 3);
     let near = |name: &'a str| Some((distance(wanted, name, most(name))?, name));
     names.filter_map(near).min().map(|(_, name)| name)
@@ -21,7 +21,7 @@ fn distance(wanted: &str, name: &str, most: usize) -> Option<usize> {
     Some(strsim::osa_distance(wanted, name)).filter(|mistakes| *mistakes <= most)
 }
 
-/// The name that a misspelt one was probably meant to be. It is nearer than [`nearest`] asks, and not another number of a
+/// The name that a misspelt one was probably meant to be. It is nearer than [`nearest_if_probably_meant`] asks, and not another number of a
 /// series: `H200` is not a misspelt `H100`. A label key may also lack its domain.
 pub fn name_meant_by_misspelt<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let pattern = series(wanted);
@@ -59,10 +59,10 @@ mod tests {
     #[test]
     fn suggests_the_intended_name() {
         let names = ["roce-sriov", "roce-macvlan", "ethernet-tcp"];
-        assert_eq!(nearest("roce-sirov", names.into_iter()), Some("roce-sriov"));
-        assert_eq!(nearest("ethernettcp", names.into_iter()), Some("ethernet-tcp"));
-        assert_eq!(nearest("quantum", names.into_iter()), None);
-        assert_eq!(nearest("spce", ["sepc", "spec"].into_iter()), Some("spec"));
+        assert_eq!(nearest_if_probably_meant("roce-sirov", names.into_iter()), Some("roce-sriov"));
+        assert_eq!(nearest_if_probably_meant("ethernettcp", names.into_iter()), Some("ethernet-tcp"));
+        assert_eq!(nearest_if_probably_meant("quantum", names.into_iter()), None);
+        assert_eq!(nearest_if_probably_meant("spce", ["sepc", "spec"].into_iter()), Some("spec"));
         assert_eq!(start(&"é".repeat(100)).chars().count(), MAX_COMPARED_CHARACTERS);
     }
 

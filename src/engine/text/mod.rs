@@ -6,11 +6,11 @@ mod json_document_limit;
 mod unprintable_characters;
 
 pub use bytes_that_are_not_utf8::replace_bytes_that_are_not_utf8;
-pub use did_you_mean::{name_meant_by_misspelt, nearest};
-pub(crate) use json_document_limit::check_size;
-pub use json_document_limit::tree;
-pub(crate) use unprintable_characters::{cut, is_printable, push_printable};
-pub use unprintable_characters::{is_unprintable, printable};
+pub use did_you_mean::{name_meant_by_misspelt, nearest_if_probably_meant};
+pub use json_document_limit::parse_document_within_limit;
+pub(crate) use json_document_limit::refuse_long_document;
+pub(crate) use unprintable_characters::{cut_to_bytes, is_ascii_and_short, push_escaped_and_cut};
+pub use unprintable_characters::{escaped_and_cut, is_unprintable};
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -30,14 +30,14 @@ pub fn json_pointer_token(text: &str) -> String {
 }
 
 /// Writes a token of a JSON pointer between the quotes of a text in JSON.
-pub(crate) fn push_token(out: &mut String, text: &str) {
+pub(crate) fn push_json_pointer_token(out: &mut String, text: &str) {
     for (nth, part) in text.split('/').enumerate() {
         if nth > 0 {
             out.push_str("~1");
         }
         match part.contains('~') {
-            true => push_inner(out, &json_pointer_token(part)),
-            false => push_inner(out, part),
+            true => push_json_escaped(out, &json_pointer_token(part)),
+            false => push_json_escaped(out, part),
         }
     }
 }
@@ -51,14 +51,14 @@ pub(crate) fn push_number(out: &mut String, number: usize) {
 }
 
 /// Writes a text as JSON.
-pub(crate) fn push_json(out: &mut String, text: &str) {
+pub(crate) fn push_json_text(out: &mut String, text: &str) {
     out.push('"');
-    push_inner(out, text);
+    push_json_escaped(out, text);
     out.push('"');
 }
 
 /// Writes what stands between the quotes of a text in JSON.
-pub(crate) fn push_inner(out: &mut String, text: &str) {
+pub(crate) fn push_json_escaped(out: &mut String, text: &str) {
     // Nearly every text. It looks at every byte, so that the compiler uses vectors.
     if !text.bytes().fold(false, |found, b| found | (b < b' ') | (b == b'"') | (b == b'\\')) {
         out.push_str(text);
@@ -69,7 +69,7 @@ pub(crate) fn push_inner(out: &mut String, text: &str) {
 }
 
 /// A text of parts that is probably no longer than this (bytes). `format!` guesses a length, and copies a longer text.
-pub(crate) fn formatted(length: usize, parts: fmt::Arguments<'_>) -> String {
+pub(crate) fn format_with_capacity(length: usize, parts: fmt::Arguments<'_>) -> String {
     let mut text = String::with_capacity(length);
     // Writing into a String does not fail.
     let _ = fmt::Write::write_fmt(&mut text, parts);
@@ -85,7 +85,7 @@ pub(crate) fn split_at_first(text: &str, separator: u8) -> Option<(&str, &str)> 
 
 /// Names in a sentence: `a`, `a and b`, `a, b and c`.
 #[must_use]
-pub fn listed<S: Borrow<str>>(names: &[S]) -> String {
+pub fn names_in_sentence<S: Borrow<str>>(names: &[S]) -> String {
     match names {
         [first @ .., last] if !first.is_empty() => {
             format!("{} and {}", first.join(", "), <S as Borrow<str>>::borrow(last))
@@ -96,7 +96,7 @@ pub fn listed<S: Borrow<str>>(names: &[S]) -> String {
 
 /// A count with its noun.
 #[must_use]
-pub fn count(n: usize, noun: &str) -> String {
+pub fn count_with_noun(n: usize, noun: &str) -> String {
     Count(n, noun).to_string()
 }
 
@@ -116,10 +116,10 @@ mod tests {
 
     #[test]
     fn lists_names() {
-        assert_eq!(listed::<&str>(&[]), "");
-        assert_eq!(listed(&["a"]), "a");
-        assert_eq!(listed(&["a", "b"]), "a and b");
-        assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(names_in_sentence::<&str>(&[]), "");
+        assert_eq!(names_in_sentence(&["a"]), "a");
+        assert_eq!(names_in_sentence(&["a", "b"]), "a and b");
+        assert_eq!(names_in_sentence(&["a", "b", "c"]), "a, b and c");
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(json_pointer_token("a~b"), "a~0b");
         for text in ["", "/", "a/b", "~/~1/é", "k8s.v1.cni.cncf.io/networks", "//"] {
             let mut pushed = String::new();
-            push_token(&mut pushed, text);
+            push_json_pointer_token(&mut pushed, text);
             assert_eq!(pushed, json_pointer_token(text), "{text:?}");
         }
     }

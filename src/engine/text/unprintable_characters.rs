@@ -34,31 +34,31 @@ pub fn is_unprintable(c: char) -> bool {
 }
 
 /// The start of a text, at most this many bytes long.
-pub(crate) fn cut(text: &str, max: usize) -> &str {
+pub(crate) fn cut_to_bytes(text: &str, max: usize) -> &str {
     let end = text.len().min(max);
     // A character takes up to four bytes.
     (end.saturating_sub(3)..=end).rev().find_map(|end| text.get(..end)).unwrap_or_default()
 }
 
 /// Whether a text is printed as it is, as nearly every name is: nothing to escape, and at most `max` bytes.
-pub(crate) fn is_printable(text: &str, max: usize) -> bool {
+pub(crate) fn is_ascii_and_short(text: &str, max: usize) -> bool {
     text.len() <= max && text.bytes().fold(true, |plain, b| plain & matches!(b, b' '..=b'~'))
 }
 
 /// Text from outside, for a line that a person reads: control and format characters escaped, cut to `max` characters.
 #[must_use]
-pub fn printable(text: &str, max: usize) -> String {
-    if is_printable(text, max) {
+pub fn escaped_and_cut(text: &str, max: usize) -> String {
+    if is_ascii_and_short(text, max) {
         return text.to_owned();
     }
     let mut out = String::new();
-    push_printable(&mut out, text, max);
+    push_escaped_and_cut(&mut out, text, max);
     out
 }
 
 /// Writes a text as [`printable`] gives it.
-pub(crate) fn push_printable(out: &mut String, text: &str, max: usize) {
-    if is_printable(text, max) {
+pub(crate) fn push_escaped_and_cut(out: &mut String, text: &str, max: usize) {
+    if is_ascii_and_short(text, max) {
         out.push_str(text);
         return;
     }
@@ -77,8 +77,8 @@ mod tests {
 
     #[test]
     fn escapes_control_characters() {
-        assert_eq!(printable("a\nb\u{1b}c", 10), "a\\nb\\u{1b}c");
-        assert_eq!(printable("abcdef", 3), "abc…");
+        assert_eq!(escaped_and_cut("a\nb\u{1b}c", 10), "a\\nb\\u{1b}c");
+        assert_eq!(escaped_and_cut("abcdef", 3), "abc…");
     }
 
     /// Each could turn the rest of a line around, hide in a name, or begin a new line in a reader of logs.
@@ -86,10 +86,10 @@ mod tests {
     fn escapes_format_characters() {
         let text = "a\u{202e}b\u{2066}\u{2028}\u{2029}\u{200b}\u{feff}\u{e0041}c";
         assert_eq!(
-            printable(text, 20),
+            escaped_and_cut(text, 20),
             "a\\u{202e}b\\u{2066}\\u{2028}\\u{2029}\\u{200b}\\u{feff}\\u{e0041}c"
         );
-        assert_eq!(printable("Zürich 東京 é ½", 20), "Zürich 東京 é ½");
+        assert_eq!(escaped_and_cut("Zürich 東京 é ½", 20), "Zürich 東京 é ½");
         assert!(INVISIBLE.windows(2).all(|pair| pair[0].0 <= pair[0].1 && pair[0].1 < pair[1].0));
     }
 }

@@ -1,19 +1,19 @@
-use super::super::{Duplicate, Part};
+use super::super::{DuplicateKey, Part};
 use super::*;
 
 /// One line per item: the JSON, or the place of the error, or the reason.
 pub(in super::super) fn json(text: impl AsRef<[u8]>) -> Vec<String> {
     let shown = |item| match item {
-        Item::Document(document) => document.json.get().to_owned(),
-        Item::Error(error) => format!("error {}:{}", error.line, error.column),
-        Item::Empty { reason, .. } => reason.to_owned(),
+        DocumentOrError::Document(document) => document.json.get().to_owned(),
+        DocumentOrError::Error(error) => format!("error {}:{}", error.line, error.column),
+        DocumentOrError::Empty { reason, .. } => reason.to_owned(),
     };
-    read("f", text.as_ref()).into_iter().map(shown).collect()
+    read_documents_of_file("f", text.as_ref()).into_iter().map(shown).collect()
 }
 
 fn document(text: &str) -> Document {
-    match read("f", text.as_bytes()).remove(0) {
-        Item::Document(document) => document,
+    match read_documents_of_file("f", text.as_bytes()).remove(0) {
+        DocumentOrError::Document(document) => document,
         other => panic!("{other:?}"),
     }
 }
@@ -90,10 +90,10 @@ fn positions_and_ranges() {
         ("/spec/list/7", 4, 3),
         ("/x", 2, 1),
     ] {
-        assert_eq!(document.locate(pointer), Position { line, column }, "{pointer}");
+        assert_eq!(document.position_at_or_above_pointer(pointer), Position { line, column }, "{pointer}");
     }
-    assert_eq!(document.get("/spec/list/0/true").unwrap().get(), r#"{"x":1}"#);
-    assert!(document.get("/spec/list/3").is_none());
+    assert_eq!(document.json_at_pointer("/spec/list/0/true").unwrap().get(), r#"{"x":1}"#);
+    assert!(document.json_at_pointer("/spec/list/3").is_none());
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn positions_in_json() {
     for (pointer, line, column) in
         [("", 1, 1), ("/b", 1, 10), ("/b/c", 2, 2), ("/b/c/0", 2, 8), ("/b/c/1", 3, 2)]
     {
-        assert_eq!(document.locate(pointer), Position { line, column }, "{pointer}");
+        assert_eq!(document.position_at_or_above_pointer(pointer), Position { line, column }, "{pointer}");
     }
 }
 
@@ -111,9 +111,11 @@ fn repeated_keys() {
     for text in ["a:\n- b/c: 1\n  b/c: 2\n", "{\"a\":[\n  {\"b/c\":1,\n   \"b/c\":2}]}"] {
         let document = document(text);
         assert_eq!(document.json.get(), r#"{"a":[{"b/c":2}]}"#);
-        let [twice @ Duplicate { mapping: 6, key, first, second }] = &document.warnings[..] else { panic!() };
+        let [twice @ DuplicateKey { mapping: 6, key, first, second }] = &document.warnings[..] else {
+            panic!()
+        };
         assert_eq!((key.as_str(), first.line, second.line), ("b/c", 2, 3));
-        assert_eq!(document.pointer_of(Part::default(), twice), "/a/0/b~1c");
+        assert_eq!(document.pointer_of_duplicate_key(Part::default(), twice), "/a/0/b~1c");
     }
 }
 
@@ -122,7 +124,8 @@ fn repeated_keys_of_a_part() {
     let document = document("a:\n- b: 1\n  b: 2\n- c: {d: 1, d: 2, d: 3}\n  c: {d: 1, d: 2}\nb: 1\nb: 2\n");
     let of = |pointer| {
         let part = Part { start: 0, pointer };
-        let pointers = document.duplicates_in(part).iter().map(|twice| document.pointer_of(part, twice));
+        let pointers =
+            document.duplicates_in(part).iter().map(|twice| document.pointer_of_duplicate_key(part, twice));
         pointers.collect::<Vec<_>>()
     };
     assert_eq!(of(""), ["/b", "/a/0/b", "/a/1/c", "/a/1/c/d"]);
@@ -137,7 +140,7 @@ fn places_in_parts() {
     let document = document("a:\n- b: 1\n- c: {d: 1}\n");
     let start = document.json.get().find("{\"c\"").unwrap();
     let place = |part, pointer| {
-        let Position { line, column } = document.locate_in(part, pointer);
+        let Position { line, column } = document.position_in_part_at_or_above(part, pointer);
         (line, column)
     };
     assert_eq!(place(Part { start, pointer: "" }, "/c/d"), (3, 7));
@@ -149,7 +152,11 @@ fn places_in_parts() {
 
 #[test]
 fn templates_that_parse_are_errors() {
-    let Item::Error(error) = read("f", b"a: 1\nreplicas: {{ .Values.n }}\n").remove(0) else { panic!() };
+    let DocumentOrError::Error(error) =
+        read_documents_of_file("f", b"a: 1\nreplicas: {{ .Values.n }}\n").remove(0)
+    else {
+        panic!()
+    };
     assert_eq!((error.line, error.column), (2, 11));
     assert!(error.message.starts_with("this looks like an unrendered Helm template"));
 }

@@ -26,7 +26,7 @@ fn values_as_kubectl_reads_them() {
 #[test]
 fn faults() {
     let fault = |text: &str| {
-        let fault = Reader::new(text, 0, Position { line: 1, column: 1 }).value().unwrap_err();
+        let fault = Reader::new(text, 0, Position { line: 1, column: 1 }).read_value().unwrap_err();
         (fault.at.line, fault.at.column, fault.message)
     };
     for (text, line, column, message) in [

@@ -1,7 +1,7 @@
 //! The part of serde-saphyr that kube-client calls, by the YAML reader of this project. kubectl reads both texts with
 //! the YAML of `sigs.k8s.io/yaml`, so a kubeconfig means here what it means there.
 
-use fabric_admission_manifest::manifest::{Item, read};
+use fabric_admission_manifest::manifest::{DocumentOrError, read_documents_of_file};
 use serde::de::DeserializeOwned;
 use std::fmt;
 
@@ -35,16 +35,16 @@ pub fn from_slice<T: DeserializeOwned>(text: &[u8]) -> Result<T, Error> {
 
 fn documents<T: DeserializeOwned>(text: &[u8]) -> Result<Vec<T>, Error> {
     let mut found = Vec::new();
-    for item in read("", text) {
+    for item in read_documents_of_file("", text) {
         match item {
-            Item::Document(document) => found.push(decode(document.json.get(), document.line)?),
-            Item::Error(error) => {
+            DocumentOrError::Document(document) => found.push(decode(document.json.get(), document.line)?),
+            DocumentOrError::Error(error) => {
                 return Err(Error(format!(
                     "line {}, column {}: {}",
                     error.line, error.column, error.message
                 )));
             }
-            Item::Empty { .. } => {}
+            DocumentOrError::Empty { .. } => {}
         }
     }
     Ok(found)

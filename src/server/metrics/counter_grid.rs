@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Values of one or several labels, by index.
-pub(super) trait Axis: fmt::Debug + Send + Sync + 'static {
+pub(super) trait LabelValues: fmt::Debug + Send + Sync + 'static {
     /// Number of indices.
     fn len(&self) -> usize;
     /// Whether an index has values yet.
-    fn known(&self, index: usize) -> bool {
+    fn has_values_yet(&self, index: usize) -> bool {
         index < self.len()
     }
     /// The values at an index.
@@ -37,7 +37,7 @@ impl Fixed {
     }
 }
 
-impl Axis for Fixed {
+impl LabelValues for Fixed {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -48,24 +48,28 @@ impl Axis for Fixed {
 
 /// Whether a counter is shown while it is zero, by its indices. A series that begins with its first event hides this event
 /// from `increase()`.
-pub(super) type Zeros = fn(&[usize]) -> bool;
+pub(super) type WhichZerosAreShown = fn(&[usize]) -> bool;
 
 /// Every counter is shown from the start.
-pub(super) const ALL: Zeros = |_| true;
+pub(super) const ALL_ZEROS_SHOWN: WhichZerosAreShown = |_| true;
 /// No counter is shown before its first event.
-pub(super) const NONE: Zeros = |_| false;
+pub(super) const NO_ZEROS_SHOWN: WhichZerosAreShown = |_| false;
 
 /// The counters of one metric.
 #[derive(Debug)]
 pub(super) struct Grid {
     metric: Metric,
-    axes: Vec<Arc<dyn Axis>>,
+    axes: Vec<Arc<dyn LabelValues>>,
     cells: Box<[AtomicU64]>,
-    zeros: Zeros,
+    zeros: WhichZerosAreShown,
 }
 
 impl Grid {
-    pub(super) fn new(metric: Metric, axes: Vec<Arc<dyn Axis>>, zeros: Zeros) -> Arc<Self> {
+    pub(super) fn new(
+        metric: Metric,
+        axes: Vec<Arc<dyn LabelValues>>,
+        zeros: WhichZerosAreShown,
+    ) -> Arc<Self> {
         let size = axes.iter().map(|axis| axis.len()).product();
         let cells = std::iter::repeat_with(AtomicU64::default).take(size).collect();
         Arc::new(Self { metric, axes, cells, zeros })
@@ -95,7 +99,8 @@ impl Grid {
 
     /// Whether a counter at zero is shown.
     fn shows_zero(&self, indices: &[usize]) -> bool {
-        (self.zeros)(indices) && self.axes.iter().zip(indices).all(|(axis, index)| axis.known(*index))
+        (self.zeros)(indices)
+            && self.axes.iter().zip(indices).all(|(axis, index)| axis.has_values_yet(*index))
     }
 
     /// The values of all labels at the indices.
@@ -107,7 +112,7 @@ impl Grid {
 
 impl Collector for Grid {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut family = self.metric.encode(&mut encoder)?;
+        let mut family = self.metric.begin_metric_without_unit(&mut encoder)?;
         for (cell, counter) in self.cells.iter().enumerate() {
             let count = counter.load(Ordering::Relaxed);
             let indices = self.indices(cell);
@@ -131,7 +136,7 @@ mod tests {
         let grid = Grid::new(
             FINDINGS,
             vec![Fixed::of(["FAB1", "FAB2"]), Fixed::of_two([("a", "x"), ("b", "y"), ("c", "z")])],
-            NONE,
+            NO_ZEROS_SHOWN,
         );
         grid.count([1, 2], 3);
         grid.count([0, 0], 1);

@@ -1,9 +1,9 @@
 //! What is counted of decisions: requests, namespaces, profiles, rules, changes and searches for a profile.
 
-use super::bounded_names::{NONE, Names, OTHER};
-use super::counter_grid::{self, Axis, Fixed, Grid, Zeros};
+use super::bounded_names::{BoundedNames, INDEX_OF_NO_NAME, INDEX_OF_OTHER_NAMES};
+use super::counter_grid::{self, Fixed, Grid, LabelValues, WhichZerosAreShown};
 use super::profile_changes::ProfileChanges;
-use crate::facts::Mode;
+use crate::facts::EnforcementMode;
 use crate::plan::ChangeKind;
 use crate::resolve::Outcome;
 use crate::review::Verdict;
@@ -68,18 +68,18 @@ impl RequestResult {
 }
 
 /// Every entry with every mode in which it decides.
-const CALLED: [WebhookEntry; 8] = [
+const ENTRIES_WITH_THEIR_MODES: [WebhookEntry; 8] = [
     WebhookEntry::Mutate,
     WebhookEntry::Validate,
     WebhookEntry::Audit,
-    WebhookEntry::Workload(Mode::Enforce),
-    WebhookEntry::Workload(Mode::Audit),
+    WebhookEntry::Workload(EnforcementMode::Enforce),
+    WebhookEntry::Workload(EnforcementMode::Audit),
     WebhookEntry::Networks,
-    WebhookEntry::Object(Mode::Enforce),
-    WebhookEntry::Object(Mode::Audit),
+    WebhookEntry::Object(EnforcementMode::Enforce),
+    WebhookEntry::Object(EnforcementMode::Audit),
 ];
 
-const MODES: [Mode; 2] = [Mode::Enforce, Mode::Audit];
+const MODES: [EnforcementMode; 2] = [EnforcementMode::Enforce, EnforcementMode::Audit];
 const SEVERITIES: [(Severity, &str); 3] =
     [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "info")];
 
@@ -96,27 +96,29 @@ pub(in crate::server) fn entry_name(entry: WebhookEntry) -> &'static str {
 }
 
 /// Name of a mode in metrics and in the log.
-pub(in crate::server) fn mode_name(mode: Mode) -> &'static str {
+pub(in crate::server) fn mode_name(mode: EnforcementMode) -> &'static str {
     match mode {
-        Mode::Enforce => "enforce",
-        Mode::Audit => "audit",
+        EnforcementMode::Enforce => "enforce",
+        EnforcementMode::Audit => "audit",
     }
 }
 
 /// Whether a counter by name is shown while it is zero: results that alerts and queries watch, at the entries that have them.
 /// All results of two hundred names would be megabytes in each scrape.
-fn is_shown_while_zero(indices: &[usize]) -> bool {
+fn is_shown_while_zero_by_name(indices: &[usize]) -> bool {
     let [_, called, result] = indices else { return false };
     let (Some(entry), Some((RequestResult::Decided(verdict), _))) =
-        (CALLED.get(*called), RESULTS.get(*result))
+        (ENTRIES_WITH_THEIR_MODES.get(*called), RESULTS.get(*result))
     else {
         return false;
     };
     let plans = matches!(entry, WebhookEntry::Mutate | WebhookEntry::Audit);
     match (verdict, entry.mode()) {
-        (Verdict::Mutated, Mode::Enforce) => *entry == WebhookEntry::Mutate,
+        (Verdict::Mutated, EnforcementMode::Enforce) => *entry == WebhookEntry::Mutate,
         (Verdict::Withheld, _) => plans,
-        (Verdict::Denied, mode) => mode == Mode::Enforce && !matches!(entry, WebhookEntry::Object(_)),
+        (Verdict::Denied, mode) => {
+            mode == EnforcementMode::Enforce && !matches!(entry, WebhookEntry::Object(_))
+        }
         (Verdict::WouldDeny, _) => {
             !matches!(entry, WebhookEntry::Object(_) | WebhookEntry::Mutate | WebhookEntry::Validate)
         }
@@ -137,8 +139,8 @@ pub(super) struct Decisions {
     findings: Arc<Grid>,
     changes: Arc<Grid>,
     resolutions: Arc<Grid>,
-    namespaces: Arc<Names>,
-    profiles: Arc<Names>,
+    namespaces: Arc<BoundedNames>,
+    profiles: Arc<BoundedNames>,
     pub(super) profile_changes: ProfileChanges,
     /// Ids of the rules in order, for a search by halves.
     rules: Vec<&'static str>,
@@ -146,38 +148,43 @@ pub(super) struct Decisions {
 
 impl Decisions {
     pub(super) fn new(registry: &mut Registry) -> Self {
-        let called: Arc<dyn Axis> =
-            Fixed::of_two(CALLED.map(|entry| (entry_name(entry), mode_name(entry.mode()))));
-        let results: Arc<dyn Axis> = Fixed::of(RESULTS.map(|(result, _)| result.name()));
-        let modes: Arc<dyn Axis> = Fixed::of(MODES.map(mode_name));
-        let (namespaces, profiles) = (Arc::<Names>::default(), Arc::new(Names::with_none()));
-        let profile_changes = ProfileChanges::new(registry, Arc::<Names>::clone(&profiles));
+        let called: Arc<dyn LabelValues> =
+            Fixed::of_two(ENTRIES_WITH_THEIR_MODES.map(|entry| (entry_name(entry), mode_name(entry.mode()))));
+        let results: Arc<dyn LabelValues> = Fixed::of(RESULTS.map(|(result, _)| result.name()));
+        let modes: Arc<dyn LabelValues> = Fixed::of(MODES.map(mode_name));
+        let (namespaces, profiles) = (Arc::<BoundedNames>::default(), Arc::new(BoundedNames::with_none()));
+        let profile_changes = ProfileChanges::new(registry, Arc::<BoundedNames>::clone(&profiles));
         let mut rules: Vec<&'static str> = RULES.iter().map(|rule| rule.id).collect();
         rules.sort_unstable();
-        let mut grid = |metric, axes: Vec<Arc<dyn Axis>>, zeros: Zeros| {
+        let mut grid = |metric, axes: Vec<Arc<dyn LabelValues>>, zeros: WhichZerosAreShown| {
             let grid = Grid::new(metric, axes, zeros);
             registry.register_collector(Box::new(Arc::clone(&grid)));
             grid
         };
-        let requests =
-            grid(table::REQUESTS, vec![Arc::clone(&called), Arc::clone(&results)], counter_grid::ALL);
+        let requests = grid(
+            table::REQUESTS,
+            vec![Arc::clone(&called), Arc::clone(&results)],
+            counter_grid::ALL_ZEROS_SHOWN,
+        );
         let by_namespace = grid(
             table::NAMESPACE_DECISIONS,
-            vec![Arc::<Names>::clone(&namespaces), Arc::clone(&called), Arc::clone(&results)],
-            is_shown_while_zero,
+            vec![Arc::<BoundedNames>::clone(&namespaces), Arc::clone(&called), Arc::clone(&results)],
+            is_shown_while_zero_by_name,
         );
         let by_profile = grid(
             table::PROFILE_DECISIONS,
-            vec![Arc::<Names>::clone(&profiles), Arc::clone(&called), results],
-            is_shown_while_zero,
+            vec![Arc::<BoundedNames>::clone(&profiles), Arc::clone(&called), results],
+            is_shown_while_zero_by_name,
         );
         let severities = Fixed::of(SEVERITIES.map(|(_, name)| name));
         let ids = Fixed::of(rules.iter().copied());
-        let findings = grid(table::FINDINGS, vec![ids, severities, Arc::clone(&modes)], counter_grid::NONE);
+        let findings =
+            grid(table::FINDINGS, vec![ids, severities, Arc::clone(&modes)], counter_grid::NO_ZEROS_SHOWN);
         let kinds = Fixed::of(ChangeKind::ALL.map(ChangeKind::name));
-        let changes = grid(table::CHANGES, vec![kinds, Fixed::of(["made", "planned"])], counter_grid::ALL);
+        let changes =
+            grid(table::CHANGES, vec![kinds, Fixed::of(["made", "planned"])], counter_grid::ALL_ZEROS_SHOWN);
         let outcomes = Fixed::of(Outcome::ALL.map(Outcome::name));
-        let resolutions = grid(table::RESOLUTIONS, vec![outcomes, modes], counter_grid::ALL);
+        let resolutions = grid(table::RESOLUTIONS, vec![outcomes, modes], counter_grid::ALL_ZEROS_SHOWN);
         Self {
             requests,
             by_namespace,
@@ -199,13 +206,18 @@ impl Decisions {
     }
 
     /// Counts an answered request.
-    pub(super) fn request(&self, entry: WebhookEntry, result: RequestResult) {
-        self.requests.count([index(&CALLED, &entry), result.index()], 1);
+    pub(super) fn count_request_result(&self, entry: WebhookEntry, result: RequestResult) {
+        self.requests.count([index(&ENTRIES_WITH_THEIR_MODES, &entry), result.index()], 1);
     }
 
     /// Counts a decision. A namespace or profile has a label of its own only if it is one of the snapshot's: a name that
     /// a caller invents counts as `other`.
-    pub(super) fn decided(&self, answer: &Answer, verdict: Verdict, snapshot: &Snapshot) {
+    pub(super) fn count_findings_profiles_and_changes(
+        &self,
+        answer: &Answer,
+        verdict: Verdict,
+        snapshot: &Snapshot,
+    ) {
         let decision = &answer.decision;
         let mode = index(&MODES, &answer.entry.mode());
         for finding in &decision.findings {
@@ -217,18 +229,23 @@ impl Decisions {
         if !decision.in_scope || matches!(answer.entry, WebhookEntry::Object(_)) {
             return;
         }
-        let (called, result) = (index(&CALLED, &answer.entry), RequestResult::Decided(verdict).index());
+        let (called, result) =
+            (index(&ENTRIES_WITH_THEIR_MODES, &answer.entry), RequestResult::Decided(verdict).index());
         let known = snapshot.namespace(&answer.namespace).is_some_and(|facts| facts.mode().is_some());
-        let namespace = if known { self.namespaces.find_or_assign_place(&answer.namespace) } else { OTHER };
+        let namespace = if known {
+            self.namespaces.find_or_assign_place(&answer.namespace)
+        } else {
+            INDEX_OF_OTHER_NAMES
+        };
         self.by_namespace.count([namespace, called, result], 1);
         let profile = |name: &str| match snapshot.profile(name) {
             Some(profile) => self.profiles.find_or_assign_place(&profile.name),
-            None => OTHER,
+            None => INDEX_OF_OTHER_NAMES,
         };
         if let Some(name) = decision.profile.as_deref().filter(|_| answer.templates.is_empty()) {
             self.by_profile.count([profile(name), called, result], 1);
         } else if decision.outcome.is_some() {
-            self.by_profile.count([NONE, called, result], 1);
+            self.by_profile.count([INDEX_OF_NO_NAME, called, result], 1);
         }
         for name in answer.templates.iter().filter_map(|template| template.profile.as_deref()) {
             self.by_profile.count([profile(name), called, result], 1);

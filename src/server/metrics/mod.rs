@@ -203,8 +203,8 @@ impl Metrics {
         table::FACTS_RELOADS.register(&mut registry, facts_reloads.clone());
         let client_ca_reloads = Family::<ReloadLabel, Counter>::default();
         table::CLIENT_CA_RELOADS.register(&mut registry, client_ca_reloads.clone());
-        table::LOG_LINES_DROPPED.register(&mut registry, crate::telemetry::dropped());
-        table::LOG_LINES_LEFT_OUT.register(&mut registry, crate::telemetry::left_out());
+        table::LOG_LINES_DROPPED.register(&mut registry, crate::telemetry::counter_of_dropped_lines());
+        table::LOG_LINES_LEFT_OUT.register(&mut registry, crate::telemetry::counter_of_left_out_lines());
         let build = Family::<BuildLabels, Gauge>::default();
         build.get_or_create(&BuildLabels { version: env!("CARGO_PKG_VERSION") }).set(1);
         table::BUILD_INFO.register(&mut registry, build);
@@ -235,20 +235,26 @@ impl Metrics {
     }
 
     /// Counts an answered request.
-    pub fn request(&self, entry: WebhookEntry, result: RequestResult, took: Duration) {
-        self.decisions.request(entry, result);
+    pub fn count_request_and_duration(&self, entry: WebhookEntry, result: RequestResult, took: Duration) {
+        self.decisions.count_request_result(entry, result);
         let name = entry_name(entry);
         if let Some((_, duration)) = self.durations.iter().find(|(entry, _)| *entry == name) {
             duration.observe(took.as_secs_f64());
         }
     }
     /// Counts a request that got a decision.
-    pub(super) fn decided(&self, answer: &Answer, verdict: Verdict, snapshot: &Snapshot, took: Duration) {
-        self.decisions.decided(answer, verdict, snapshot);
-        self.request(answer.entry, RequestResult::Decided(verdict), took);
+    pub(super) fn count_decision_and_request(
+        &self,
+        answer: &Answer,
+        verdict: Verdict,
+        snapshot: &Snapshot,
+        took: Duration,
+    ) {
+        self.decisions.count_findings_profiles_and_changes(answer, verdict, snapshot);
+        self.count_request_and_duration(answer.entry, RequestResult::Decided(verdict), took);
     }
     /// Notes the names of new facts, which have counters from now on, and which profiles have changed.
-    pub(super) fn record_published_snapshot(&self, snapshot: &Snapshot) {
+    pub(super) fn record_names_and_changed_profiles(&self, snapshot: &Snapshot) {
         self.decisions.show_names_with_zeros(snapshot);
         self.decisions.profile_changes.record_changed_profiles(snapshot);
     }
@@ -257,11 +263,11 @@ impl Metrics {
         self.decisions.show_names_with_zeros(snapshot);
     }
     /// Counts a request that was not decided in time.
-    pub fn late(&self, entry: WebhookEntry, took: Duration) {
-        self.request(entry, RequestResult::Late, took);
+    pub fn count_late_request(&self, entry: WebhookEntry, took: Duration) {
+        self.count_request_and_duration(entry, RequestResult::Late, took);
     }
     /// Notes that the files of facts were read and are valid.
-    pub(super) fn facts_checked(&self) {
+    pub(super) fn record_that_fact_files_are_valid(&self) {
         *self.facts_checked.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
     /// Notes the ages of facts, and the end of the certificate, for a scrape.
@@ -278,23 +284,23 @@ impl Metrics {
         self.certificate_days.set(days.unwrap_or(f64::NAN));
     }
     /// Counts a connection in.
-    pub fn connected(&self) {
+    pub fn count_opened_connection(&self) {
         self.connections.inc();
     }
     /// Counts a connection out.
-    pub fn disconnected(&self) {
+    pub fn count_closed_connection(&self) {
         self.connections.dec();
     }
     /// Counts a failed accept.
-    pub fn accept_error(&self) {
+    pub fn count_accept_error(&self) {
         self.accept_errors.inc();
     }
     /// Counts a handshake.
-    pub fn handshake(&self, result: Handshake) {
+    pub fn count_handshake(&self, result: Handshake) {
         self.handshakes.get_or_create(&HandshakeLabel { result }).inc();
     }
     /// Counts a closed connection or refused request.
-    pub fn shed(&self, reason: Shed) {
+    pub fn count_shed(&self, reason: Shed) {
         self.shed.get_or_create(&ShedLabel { reason: reason.name() }).inc();
     }
     /// Notes the use of the budgets.
@@ -303,7 +309,7 @@ impl Metrics {
         self.held.set(i64::try_from(bytes).unwrap_or(i64::MAX));
     }
     /// Counts a caught panic.
-    pub fn panicked(&self) {
+    pub fn count_panic(&self) {
         self.panics.inc();
     }
     /// Shows a background task with no failures, so that its first one is a rise.
@@ -311,7 +317,7 @@ impl Metrics {
         drop(self.task_failures.get_or_create(&TaskLabel { task: name.to_owned() }));
     }
     /// Counts a background task that panicked or ended unexpectedly.
-    pub(super) fn task_failed(&self, name: &str) {
+    pub(super) fn count_task_failure(&self, name: &str) {
         self.task_failures.get_or_create(&TaskLabel { task: name.to_owned() }).inc();
     }
     /// Counts a reload of the clients' CA, successful or failed.
@@ -320,11 +326,11 @@ impl Metrics {
         self.client_ca_reloads.get_or_create(&ReloadLabel { result }).inc();
     }
     /// Counts a successful reload of profiles and facts.
-    pub fn facts_loaded(&self) {
+    pub fn count_reload_of_fact_files(&self) {
         self.facts_reloads.get_or_create(&ReloadLabel { result: "ok" }).inc();
     }
     /// Counts a failed reload of profiles and facts.
-    pub fn facts_failed(&self) {
+    pub fn count_failed_reload_of_fact_files(&self) {
         self.facts_reloads.get_or_create(&ReloadLabel { result: "failed" }).inc();
     }
     /// Metrics of the watches.
@@ -337,7 +343,7 @@ impl Metrics {
     }
     /// The text that Prometheus reads.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn text_for_scrape(&self) -> String {
         let mut text = String::new();
         match prometheus_client::encoding::text::encode(&mut text, &self.registry) {
             Ok(()) => text,

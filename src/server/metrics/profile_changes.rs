@@ -1,7 +1,7 @@
 //! When each profile last changed, so that an alert can tie a rise of denials to a change of a profile.
 
-use super::bounded_names::Names;
-use super::counter_grid::Axis;
+use super::bounded_names::BoundedNames;
+use super::counter_grid::LabelValues;
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
 use crate::telemetry::metric_table as table;
@@ -23,7 +23,7 @@ struct ProfileLabel {
 pub(super) struct ProfileChanges {
     times: Family<ProfileLabel, Gauge>,
     /// Values of the label: those of the decisions by profile.
-    names: Arc<Names>,
+    names: Arc<BoundedNames>,
     /// `None` before the first complete Snapshot: what is in it has not changed.
     before: Mutex<Option<BTreeMap<String, Arc<Profile>>>>,
 }
@@ -35,7 +35,7 @@ fn differ(one: &Arc<Profile>, other: &Arc<Profile>) -> bool {
 }
 
 impl ProfileChanges {
-    pub(super) fn new(registry: &mut Registry, names: Arc<Names>) -> Self {
+    pub(super) fn new(registry: &mut Registry, names: Arc<BoundedNames>) -> Self {
         let times = Family::default();
         table::PROFILE_CHANGED.register(registry, times.clone());
         Self { times, names, before: Mutex::default() }

@@ -29,39 +29,39 @@ fn a_scrape_has_every_listed_metric_and_no_other() {
         &Snapshot::default(),
     )
     .unwrap();
-    metrics.decided(&answer, Verdict::of(&answer), &Snapshot::default(), Duration::ZERO);
+    metrics.count_decision_and_request(&answer, Verdict::of(&answer), &Snapshot::default(), Duration::ZERO);
     let mut builder = Builder::default();
     let profile = r#"{"apiVersion":"fabric-admission.dev/v1alpha1","kind":"FabricProfile","metadata":{"name":"a"},
         "spec":{"transport":"ethernet","attachment":"none"}}"#;
     builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", profile, "").unwrap();
-    metrics.record_published_snapshot(&builder.build());
+    metrics.record_names_and_changed_profiles(&builder.build());
     metrics.show_task_without_failures("a");
-    metrics.handshake(Handshake::Ok);
+    metrics.count_handshake(Handshake::Ok);
     metrics.count_client_ca_reload(true);
-    metrics.facts_loaded();
-    metrics.facts_checked();
+    metrics.count_reload_of_fact_files();
+    metrics.record_that_fact_files_are_valid();
     metrics.set_fact_ages_and_certificate_days([("Node", Duration::from_secs(1))].into_iter(), Some(3.0));
     let watches = metrics.watches();
-    watches.watch_objects("Node", 1);
-    watches.watch_phase("Node", Phase::Synced);
-    watches.watch_listed("Node");
-    watches.watch_malformed("Node");
-    watches.watch_left_out("ResourceClaim");
-    watches.watch_contact("Node");
-    watches.watch_ignored([("ConfigMap", 1)].into_iter());
-    watches.profile_problems([("h100", 1)].into_iter());
-    watches.status_failed("get");
+    watches.set_object_count("Node", 1);
+    watches.set_watch_phase("Node", Phase::Synced);
+    watches.count_complete_list("Node");
+    watches.count_unreadable_object("Node");
+    watches.count_object_not_kept("ResourceClaim");
+    watches.set_contact_time_to_now("Node");
+    watches.replace_ignored_object_counts([("ConfigMap", 1)].into_iter());
+    watches.replace_profile_problem_counts([("h100", 1)].into_iter());
+    watches.count_failed_status_call("get");
     let certificates = metrics.certificates();
-    certificates.certificate_loaded();
-    certificates.ca_expiry("current", 1);
-    certificates.cabundle_in_sync("mutating", true);
-    certificates.cabundle_written("mutating");
-    certificates.cabundle_reverted("mutating");
-    certificates.cabundle_fight("mutating", false);
-    certificates.rotated("leaf", "renewal");
+    certificates.count_load_and_record_time();
+    certificates.set_ca_expiry("current", 1);
+    certificates.set_ca_bundle_in_sync("mutating", true);
+    certificates.count_ca_bundle_write("mutating");
+    certificates.count_external_ca_bundle_change("mutating");
+    certificates.set_ca_bundle_fight("mutating", false);
+    certificates.count_rotation("leaf", "renewal");
     certificates.count_write_conflict("write");
-    certificates.certificate_call_failed("read");
-    let mut found = scraped(&metrics.text());
+    certificates.count_failed_call("read");
+    let mut found = scraped(&metrics.text_for_scrape());
     for metric in ALL {
         let endings: &[&str] =
             if metric.kind == Kind::Histogram { &["_bucket", "_sum", "_count"] } else { &[""] };
@@ -91,8 +91,8 @@ fn the_first_decision_of_a_name_is_a_rise() {
     add("not-in", "");
     let snapshot = builder.build();
     let metrics = Metrics::new();
-    metrics.record_published_snapshot(&snapshot);
-    let text = metrics.text();
+    metrics.record_names_and_changed_profiles(&snapshot);
+    let text = metrics.text_for_scrape();
     let value = |labels: &str| {
         let series = format!("fabric_admission_namespace_decisions_total{{{labels}}} ");
         text.lines().find_map(|line| line.strip_prefix(&series)).map(str::to_owned)

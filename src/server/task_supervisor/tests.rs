@@ -1,5 +1,5 @@
 use super::*;
-use crate::server::reload_certificate;
+use crate::server::certificate_source_and_file_reload;
 use axum::http::StatusCode;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -24,7 +24,7 @@ async fn until(what: impl Fn() -> bool) {
 }
 
 fn failures(state: &State, name: &str) -> u32 {
-    let text = state.metrics.text();
+    let text = state.metrics.text_for_scrape();
     let start = format!("fabric_admission_task_failures_total{{task=\"{name}\"}} ");
     text.lines().find_map(|line| line.strip_prefix(&start)).unwrap().parse().unwrap()
 }
@@ -44,9 +44,10 @@ async fn a_task_that_panics_or_ends_starts_again_and_is_shown_until_it_is_health
         let (mut supervisor, state, _sender) = supervisor();
         let starts = Arc::new(AtomicU32::new(0));
         let starting = Arc::clone(&starts);
-        supervisor.start(Task::new("files", "nothing is loaded").with_first_pause(SHORT), move || {
-            fails(Arc::clone(&starting), 3, how)
-        });
+        supervisor.start_on_this_runtime(
+            Task::new("files", "nothing is loaded").with_first_pause(SHORT),
+            move || fails(Arc::clone(&starting), 3, how),
+        );
         let line = || state.failed.lines().concat();
         until(|| {
             line()
@@ -69,7 +70,10 @@ async fn a_task_that_panics_or_ends_starts_again_and_is_shown_until_it_is_health
 #[tokio::test]
 async fn a_task_that_cannot_start_again_stays_shown() {
     let (mut supervisor, state, _sender) = supervisor();
-    supervisor.start(Task::new("log", "the server writes no log lines").without_restart(), async || {});
+    supervisor.start_on_this_runtime(
+        Task::new("log", "the server writes no log lines").without_restart(),
+        async || {},
+    );
     until(|| !state.failed.lines().is_empty()).await;
     sleep(SHORT * 10).await;
     assert_eq!(state.failed.lines(), ["task \"log\" ended: the server writes no log lines. Restart the pod"]);
@@ -80,14 +84,14 @@ async fn a_task_that_cannot_start_again_stays_shown() {
 async fn a_task_that_works_has_no_failures() {
     let (mut supervisor, state, sender) = supervisor();
     let stop = sender.subscribe();
-    supervisor.start(Task::new("admin", ""), std::future::pending);
-    supervisor.start_and_wait_for_its_end(Task::new("statuses", ""), move || {
+    supervisor.start_on_this_runtime(Task::new("admin", ""), std::future::pending);
+    supervisor.start_task_that_ends_itself(Task::new("statuses", ""), move || {
         let mut stop = stop.clone();
         async move { drop(stop.changed().await) }
     });
-    until(|| state.metrics.text().contains("task=\"statuses\"")).await;
+    until(|| state.metrics.text_for_scrape().contains("task=\"statuses\"")).await;
     sender.send(Stop::Drain).unwrap();
-    assert_eq!(supervisor.stop().await, Vec::<String>::new());
+    assert_eq!(supervisor.wait_then_abort_all_tasks().await, Vec::<String>::new());
     assert_eq!((failures(&state, "admin"), failures(&state, "statuses")), (0, 0));
     assert!(state.failed.lines().is_empty());
 }
@@ -97,7 +101,7 @@ async fn a_task_that_is_slow_to_stop_is_aborted_after_the_others_were_waited_for
     let (mut supervisor, _state, sender) = supervisor();
     let works = Arc::new(());
     let holding = Arc::clone(&works);
-    supervisor.start(Task::new("watch Node", ""), move || {
+    supervisor.start_on_this_runtime(Task::new("watch Node", ""), move || {
         let holding = Arc::clone(&holding);
         async move {
             std::future::pending::<()>().await;
@@ -106,7 +110,7 @@ async fn a_task_that_is_slow_to_stop_is_aborted_after_the_others_were_waited_for
     });
     let (seen, looking) = (Arc::new(AtomicU32::new(0)), Arc::downgrade(&works));
     let (seeing, stop) = (Arc::clone(&seen), sender.subscribe());
-    supervisor.start_and_wait_for_its_end(Task::new("gives back", ""), move || {
+    supervisor.start_task_that_ends_itself(Task::new("gives back", ""), move || {
         let (seeing, looking, mut stop) = (Arc::clone(&seeing), looking.clone(), stop.clone());
         async move {
             let _ = stop.changed().await;
@@ -115,11 +119,11 @@ async fn a_task_that_is_slow_to_stop_is_aborted_after_the_others_were_waited_for
             seeing.store(u32::try_from(looking.strong_count()).unwrap(), Ordering::SeqCst);
         }
     });
-    supervisor.start_and_wait_for_its_end(Task::new("slow", ""), std::future::pending);
+    supervisor.start_task_that_ends_itself(Task::new("slow", ""), std::future::pending);
     sleep(SHORT).await;
     sender.send(Stop::Drain).unwrap();
     let began = Instant::now();
-    assert_eq!(supervisor.stop().await, ["slow"]);
+    assert_eq!(supervisor.wait_then_abort_all_tasks().await, ["slow"]);
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     assert_eq!((seen.load(Ordering::SeqCst), Arc::strong_count(&works)), (3, 1));
 }
@@ -127,32 +131,32 @@ async fn a_task_that_is_slow_to_stop_is_aborted_after_the_others_were_waited_for
 #[tokio::test]
 async fn without_its_listener_the_server_ends() {
     let (supervisor, _state, sender) = supervisor();
-    let panics = supervisor.essential("listener", async { panic!("a bug") }).await;
+    let panics = supervisor.run_essential_task("listener", async { panic!("a bug") }).await;
     let text = format!("task \"listener\" panicked, and the server cannot run without this task. {BUG}");
     assert_eq!(panics.unwrap_err().to_string(), text);
-    assert!(supervisor.essential("listener", async {}).await.is_err());
+    assert!(supervisor.run_essential_task("listener", async {}).await.is_err());
     sender.send(Stop::Drain).unwrap();
-    assert!(supervisor.essential("listener", async {}).await.is_ok());
+    assert!(supervisor.run_essential_task("listener", async {}).await.is_ok());
 }
 
 #[tokio::test]
 async fn a_certificate_that_nobody_renews_ends_readiness_by_its_dates() {
     let mut state = State::bare();
-    state.expiry = crate::certificate_keeper::Expiry::of_age(72 * 3600);
+    state.expiry = crate::certificate_keeper::DatesOfServedCertificate::of_age(72 * 3600);
     assert_eq!(crate::server::readyz::readiness(&state).0, StatusCode::OK, "its task judges the dates");
-    state.failed.set(reload_certificate::TASK, "task \"certificates\" panicked".to_owned());
+    state.failed.set(certificate_source_and_file_reload::TASK, "task \"certificates\" panicked".to_owned());
     let (status, text) = crate::server::readyz::readiness(&state);
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(text.starts_with("certificates: the certificate has expired or expires soon"), "{text}");
-    state.expiry = crate::certificate_keeper::Expiry::of_age(3600);
+    state.expiry = crate::certificate_keeper::DatesOfServedCertificate::of_age(3600);
     assert_eq!(crate::server::readyz::readiness(&state).0, StatusCode::OK);
 }
 
 #[tokio::test]
 async fn blocking_work_panics_as_its_task() {
-    assert_eq!(blocking(|| 7).await, Some(7));
+    assert_eq!(run_blocking_and_pass_on_panic(|| 7).await, Some(7));
     let mut tasks = JoinSet::new();
-    tasks.spawn(async { blocking(|| panic!("a bug")).await });
+    tasks.spawn(async { run_blocking_and_pass_on_panic(|| panic!("a bug")).await });
     assert!(tasks.join_next().await.unwrap().unwrap_err().is_panic());
 }
 

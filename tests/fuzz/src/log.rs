@@ -1,7 +1,7 @@
 //! The reader of NCCL's logs.
 
 use fabric_admission::nccl_log::{Lines, Log, Place, findings_of_log};
-use fabric_admission::report::verify_log::{json::Document, text};
+use fabric_admission::report::verify_log::{json::VerifyLogDocument, text};
 
 /// The whole log in chunks of `size` bytes, as JSON.
 fn json(data: &[u8], size: usize) -> String {
@@ -20,7 +20,7 @@ fn json(data: &[u8], size: usize) -> String {
     let found = findings_of_log(&log, &[]);
     let crosses = log.communicators().iter().any(|c| log.does_use_network(c));
     assert!(crosses || found.iter().any(|f| f.kind.is_unknown()), "a pass of nothing");
-    let document = Document::new(&log, &["log".to_owned()], &[], Vec::new());
+    let document = VerifyLogDocument::judge_log_and_group_ranks(&log, &["log".to_owned()], &[], Vec::new());
     let mut shown = Vec::new();
     text::write(&mut shown, &document, 80).unwrap();
     serde_json::to_string(&document).unwrap()

@@ -3,7 +3,7 @@
 use fabric_admission::preflight::expectation_document::Expectation;
 use fabric_admission::preflight::facts_json_for_monitor::Facts;
 use fabric_admission::preflight::gpu_file;
-use fabric_admission::preflight::image::{driver_file, elf, library_versions, loader_cache};
+use fabric_admission::preflight::image::{elf, libibverbs_driver_config, library_versions, loader_cache};
 use fabric_admission::rdma::why_unreadable::name;
 use fabric_admission::rdma::{
     gid, interface_addresses, net_dev, netlink, netlink_counters, port, process_limits, read_counter_file,
@@ -94,7 +94,7 @@ pub fn library(data: &[u8]) {
             .is_none_or(|f| f.starts_with('/') && f.ends_with("/libibverbs.d"))
     );
     let is_blank = |name: &String| name.is_empty() || name.contains([' ', '\t', '\n']);
-    assert!(!driver_file::driver_names(&data).iter().any(is_blank));
+    assert!(!libibverbs_driver_config::driver_names(&data).iter().any(is_blank));
     assert!(loader_cache::paths_of_library(&data, "libibverbs.so.1").len() <= data.len() / 24);
 }
 

@@ -1,10 +1,12 @@
 //! Readers of text.
 
-use fabric_admission::manifest::{self, Item};
+use fabric_admission::manifest::{self, DocumentOrError};
 use fabric_admission::multus::cni_config::CniConfig;
-use fabric_admission::multus::parse_networks_annotation::{Selection, is_interface, is_label, is_subdomain};
-use fabric_admission::multus::{NodeLabel, classify, parse};
-use fabric_admission::nccl::name_lists::NameList;
+use fabric_admission::multus::parse_networks_annotation::{
+    RequestedAttachment, is_dns_label, is_dns_subdomain, is_interface_name,
+};
+use fabric_admission::multus::{NodeLabel, classify_cni_config, parse_within_limit};
+use fabric_admission::nccl::interface_and_device_lists::NameList;
 use fabric_admission::nccl::numbers_as_nccl_reads::is_word_for_number;
 use fabric_admission::nccl::parse_nccl_conf;
 use fabric_admission::pod::shell::sets_variable;
@@ -15,23 +17,23 @@ use serde_json::Value;
 /// The networks annotation: names are names, and what is appended comes last with everything else as it was.
 pub fn networks(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let Ok(networks) = parse(text) else { return };
+    let Ok(networks) = parse_within_limit(text) else { return };
     for item in &networks.items {
-        assert!(is_subdomain(&item.name), "{item:?}");
-        assert!(item.namespace.as_deref().is_none_or(is_label), "{item:?}");
-        assert!(item.interface.as_deref().is_none_or(is_interface), "{item:?}");
+        assert!(is_dns_subdomain(&item.name), "{item:?}");
+        assert!(item.namespace.as_deref().is_none_or(is_dns_label), "{item:?}");
+        assert!(item.interface.as_deref().is_none_or(is_interface_name), "{item:?}");
         // What the short form can say reads back from it. Its interfaces have neither `@` nor comma.
         let plain = item.interface.as_deref().is_none_or(|i| !i.contains(['@', ',', '[', '{', '"']));
         if plain && !item.name.contains('.') {
-            let again = item.short();
-            let again = parse(&again).unwrap_or_else(|e| panic!("{again:?}: {e}"));
+            let again = item.short_form();
+            let again = parse_within_limit(&again).unwrap_or_else(|e| panic!("{again:?}: {e}"));
             assert_eq!(again.items.iter().map(names).collect::<Vec<_>>(), [names(item)]);
         }
     }
-    assert_eq!(networks.append(&[]).trim_end(), text.trim_end());
+    assert_eq!(networks.annotation_with_added(&[]).trim_end(), text.trim_end());
     let added = [selection(None, "a", None), selection(Some("default"), "rdma-net", Some("rail0"))];
-    let merged = networks.append(&added);
-    if let Ok(again) = parse(&merged) {
+    let merged = networks.annotation_with_added(&added);
+    if let Ok(again) = parse_within_limit(&merged) {
         let expected = networks.items.iter().chain(&added).map(names);
         assert!(again.items.iter().map(names).eq(expected), "{merged:?}: {:?}", again.items);
     } else {
@@ -41,7 +43,7 @@ pub fn networks(data: &[u8]) {
 }
 
 /// Which network an item asks for, and as what.
-fn names<'a>(item: &'a Selection<'_>) -> (Option<&'a str>, &'a str, Option<&'a str>) {
+fn names<'a>(item: &'a RequestedAttachment<'_>) -> (Option<&'a str>, &'a str, Option<&'a str>) {
     (item.namespace.as_deref(), &item.name, item.interface.as_deref())
 }
 
@@ -49,8 +51,8 @@ fn selection(
     namespace: Option<&'static str>,
     name: &'static str,
     interface: Option<&'static str>,
-) -> Selection<'static> {
-    Selection {
+) -> RequestedAttachment<'static> {
+    RequestedAttachment {
         namespace: namespace.map(Into::into),
         name: name.into(),
         interface: interface.map(Into::into),
@@ -68,8 +70,12 @@ pub fn cni(data: &[u8]) {
                 !config.plugins.is_empty() && config.plugins.iter().all(|p| !p.cni_type.is_empty()),
                 "{config:?}"
             );
-            let class = classify(&config);
-            let _ = (class.takes_device(), class.rdma_with(Some(true)), class.link_with(None, None));
+            let class = classify_cni_config(&config);
+            let _ = (
+                class.takes_device(),
+                class.has_rdma_with_other_facts(Some(true)),
+                class.link_layer_with_other_facts(None, None),
+            );
         }
         Err(error) => assert!(!error.to_string().is_empty()),
     }
@@ -77,7 +83,7 @@ pub fn cni(data: &[u8]) {
 
 /// Variables: `NAME=VALUE` in a line each. Values are also read as lists of names, and as ranges of addresses.
 pub fn nccl(data: &[u8]) {
-    let set = parse_nccl_conf::variables(data);
+    let set = parse_nccl_conf::parse_variables_first_wins(data);
     assert!(set.len() <= data.len());
     let Ok(text) = std::str::from_utf8(data) else { return };
     for line in text.lines() {
@@ -99,7 +105,7 @@ pub fn nccl(data: &[u8]) {
 /// A list of names: `^` turns the choice round, and without ports each port of a device is chosen as the device is.
 fn list(value: &str) {
     let list = NameList::parse(value);
-    let _ = (list.fault(), list.corrected());
+    let _ = (list.first_mistake(), list.corrected());
     for device in ["mlx5_0", "mlx5_10", "eth0", ""] {
         for port in [1, 2] {
             let chosen = list.chooses_port(device, port);
@@ -118,7 +124,7 @@ fn list(value: &str) {
 pub fn quantity(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(quantity) = Quantity::parse(text) else { return };
-    let units = quantity.units();
+    let units = quantity.units_rounded_up();
     if units != i64::MAX && units != i64::MIN {
         assert!(Quantity::from_units(units) >= quantity, "{text:?} is {units}");
         assert!(Quantity::from_units(units - 1) < quantity, "{text:?} is {units}");
@@ -126,7 +132,7 @@ pub fn quantity(data: &[u8]) {
     }
     let printed = Bytes(units).to_string();
     assert_eq!(
-        Quantity::parse(&printed).map(Quantity::units),
+        Quantity::parse(&printed).map(Quantity::units_rounded_up),
         Ok(units),
         "{text:?} is printed as {printed:?}"
     );
@@ -151,14 +157,14 @@ pub fn yaml(data: &[u8]) {
     let mut last = 0;
     // Next line, line separator and paragraph separator end lines of YAML 1.1 as well: no line is without a byte.
     let lines = 1 + data.len();
-    for item in manifest::read("input", data) {
+    for item in manifest::read_documents_of_file("input", data) {
         let document = match item {
-            Item::Document(document) => document,
-            Item::Error(error) => {
+            DocumentOrError::Document(document) => document,
+            DocumentOrError::Error(error) => {
                 assert!(!error.to_string().is_empty());
                 continue;
             }
-            Item::Empty { .. } => continue,
+            DocumentOrError::Empty { .. } => continue,
         };
         assert!(
             document.text.start <= document.text.end && document.text.end <= data.len(),
@@ -168,15 +174,17 @@ pub fn yaml(data: &[u8]) {
         assert!(document.text.start >= last, "documents overlap at {last}");
         last = document.text.end;
         for pointer in ["", "/spec", "/spec/containers/0", "/metadata/name", "/~1", "/a/0/b"] {
-            let at = document.locate(pointer);
+            let at = document.position_at_or_above_pointer(pointer);
             assert!(at.line >= 1 && at.column >= 1, "{pointer}: {at:?}");
             assert!(usize::try_from(at.line).unwrap_or(0) <= lines, "{pointer}: {at:?}");
-            let _ = document.get(pointer);
+            let _ = document.json_at_pointer(pointer);
         }
         let value: Value = serde_json::from_str(document.json.get()).unwrap();
         let printed = manifest::to_yaml(&value);
-        let again = manifest::read("printed", printed.as_bytes());
-        let [Item::Document(again)] = again.as_slice() else { panic!("{printed:?} reads as {again:?}") };
+        let again = manifest::read_documents_of_file("printed", printed.as_bytes());
+        let [DocumentOrError::Document(again)] = again.as_slice() else {
+            panic!("{printed:?} reads as {again:?}")
+        };
         let again: Value = serde_json::from_str(again.json.get()).unwrap();
         assert_eq!(again, value, "{printed:?}");
     }

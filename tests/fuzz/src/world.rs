@@ -1,18 +1,22 @@
 //! Decisions: on the body of a webhook's request, on objects, and on a pod among facts.
 
-use fabric_admission::facts::Mode;
-use fabric_admission::manifest::{self, Item};
+use fabric_admission::facts::EnforcementMode;
+use fabric_admission::manifest::{self, DocumentOrError};
 use fabric_admission::profile::FabricProfile;
 use fabric_admission::profile::built_in_bases::BASES;
 use fabric_admission::review::admission_response;
 use fabric_admission::review::decide_webhook_request::{Answer, WebhookEntry, decide_body_for_anyone};
-use fabric_admission::rules::{Event, ObjectContext, check_object};
+use fabric_admission::rules::{ObjectContext, ObjectEvent, run_rules_on_object};
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 
-const ENTRIES: [WebhookEntry; 4] =
-    [WebhookEntry::Mutate, WebhookEntry::Validate, WebhookEntry::Audit, WebhookEntry::Object(Mode::Enforce)];
+const ENTRIES: [WebhookEntry; 4] = [
+    WebhookEntry::Mutate,
+    WebhookEntry::Validate,
+    WebhookEntry::Audit,
+    WebhookEntry::Object(EnforcementMode::Enforce),
+];
 
 /// A body as it comes from anybody: it is answered as the API server reads answers, or refused with words; a patch
 /// applies, and the patched pod gets none.
@@ -51,9 +55,9 @@ pub fn objects(data: &[u8]) {
     // An object that cannot be read is reported, and is not a fact.
     let _ = builder.add(Layer::Live, text("group"), text("kind"), &object, "default");
     let snapshot = builder.build();
-    for event in [Event::Given, Event::Updated { old: &old }, Event::Deleted] {
+    for event in [ObjectEvent::Given, ObjectEvent::Updated { old: &old }, ObjectEvent::Deleted] {
         let context = ObjectContext::new((text("group"), text("kind")), &object, event, &snapshot);
-        for finding in check_object(&context) {
+        for finding in run_rules_on_object(&context) {
             assert!(finding.path.is_empty() || finding.path.starts_with('/'), "{finding:?}");
             printable(&finding.message);
             printable(&finding.fix);
@@ -94,8 +98,10 @@ pub fn decision(data: &[u8]) {
 fn builder() -> Builder {
     static PROFILES: OnceLock<Vec<FabricProfile>> = OnceLock::new();
     let bases = PROFILES.get_or_init(|| {
-        let base = |(name, text): &(&str, &str)| match manifest::read(name, text.as_bytes()).pop() {
-            Some(Item::Document(document)) => serde_json::from_str(document.json.get()).unwrap(),
+        let base = |(name, text): &(&str, &str)| match manifest::read_documents_of_file(name, text.as_bytes())
+            .pop()
+        {
+            Some(DocumentOrError::Document(document)) => serde_json::from_str(document.json.get()).unwrap(),
             other => panic!("{name}: {other:?}"),
         };
         BASES.iter().map(base).collect()

@@ -3,7 +3,7 @@
 
 use crate::support::helm::{Helm, chart};
 use crate::support::suite::{Need, Outcome, Suite};
-use fabric_admission::cluster::missing_prerequisites::{CRD, missing_right_message};
+use fabric_admission::cluster::missing_prerequisites::{MISSING_CRD_MESSAGE, missing_right_message};
 
 pub(super) fn add(suite: &mut Suite) {
     if suite.need(Need::Helm, "chart::notes_after_installation").is_some() {
@@ -31,19 +31,27 @@ fn notes() -> Outcome {
             continue;
         };
         shown += 1;
-        assert!(!whole.contains(CRD) && !whole.contains(&missing_right_message("nodes")), "{whole}");
         assert!(
-            without_crd.contains(CRD) && !without_crd.contains(&missing_right_message("nodes")),
+            !whole.contains(MISSING_CRD_MESSAGE) && !whole.contains(&missing_right_message("nodes")),
+            "{whole}"
+        );
+        assert!(
+            without_crd.contains(MISSING_CRD_MESSAGE)
+                && !without_crd.contains(&missing_right_message("nodes")),
             "{without_crd}"
         );
         assert!(
-            !without_rights.contains(CRD) && without_rights.contains(&missing_right_message("nodes")),
+            !without_rights.contains(MISSING_CRD_MESSAGE)
+                && without_rights.contains(&missing_right_message("nodes")),
             "{without_rights}"
         );
     }
     if shown == 0 {
         let text = crate::support::read(&chart().join("templates/NOTES.txt"))?;
-        assert!(text.contains(CRD) && text.contains(&missing_right_message("nodes")), "{text}");
+        assert!(
+            text.contains(MISSING_CRD_MESSAGE) && text.contains(&missing_right_message("nodes")),
+            "{text}"
+        );
     }
     Ok(())
 }

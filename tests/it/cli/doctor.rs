@@ -20,7 +20,7 @@ use fabric_admission::doctor::{
     CHECKS, Certificate, Facts, Kind, NotTried, Phase, Replica, Right, Tried, doctor_page as page,
     report_table,
 };
-use fabric_admission::facts::Kind as FactKind;
+use fabric_admission::facts::FactKind;
 use fabric_admission::snapshot::{Builder, Layer, Settings};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

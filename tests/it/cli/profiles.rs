@@ -5,8 +5,8 @@ use crate::support::generated_world::bases;
 use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Ran, Scratch, golden, names, read, root, run};
-use fabric_admission::manifest::{Item, read as documents};
-use fabric_admission::profile::{FabricProfile, Profile, written_out};
+use fabric_admission::manifest::{DocumentOrError, read_documents_of_file as documents};
+use fabric_admission::profile::{FabricProfile, Profile, write_out_all_defaults};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -86,7 +86,7 @@ fn links() -> Result<(), String> {
             let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
             let exists = root().join("docs/how-to").join(file).exists();
             let rule = anchor.strip_prefix("fab").map(|number| format!("FAB{number}"));
-            let known = |id: &String| fabric_admission::rules::find(id).is_some();
+            let known = |id: &String| fabric_admission::rules::find_rule(id).is_some();
             if !exists || !rule.as_ref().is_none_or(known) {
                 wrong.push(format!("{page}: {link}"));
             }
@@ -130,14 +130,15 @@ fn written() -> Result<(), String> {
         for name in names(&root().join(place)).iter().filter(|name| name.ends_with(".yaml")) {
             let text = read(&root().join(place).join(name))?;
             for item in documents(name, text.as_bytes()) {
-                let Item::Document(document) = item else { return Err(format!("{place}/{name}")) };
+                let DocumentOrError::Document(document) = item else { return Err(format!("{place}/{name}")) };
                 let raw: Value = serde_json::from_str(document.json.get()).map_err(|e| e.to_string())?;
                 let profile = FabricProfile::read(document.json.get()).map_err(|e| e.to_string())?;
-                let written = written_out(&profile, &raw, bases()).map_err(|e| e.to_string())?;
+                let written = write_out_all_defaults(&profile, &raw, bases()).map_err(|e| e.to_string())?;
                 let json = written.json.to_string();
                 let again = FabricProfile::read(&json).map_err(|e| format!("{name}: {e}: {json}"))?;
-                let resolve =
-                    |profile: &FabricProfile| Profile::resolve(profile, bases()).map_err(|e| e.to_string());
+                let resolve = |profile: &FabricProfile| {
+                    Profile::checked_with_base(profile, bases()).map_err(|e| e.to_string())
+                };
                 // An absent selector of namespaces and an empty one mean the same; `when` has its default.
                 let (expected, found) = (resolve(&profile)?, resolve(&again)?);
                 let (when, fingerprint) = (found.when.clone(), found.fingerprint.clone());

@@ -9,7 +9,7 @@ use fabric_admission::doctor::doctor_report as doctor;
 use fabric_admission::report::audit::json as audit;
 use fabric_admission::report::baseline_file_format::Baseline;
 use fabric_admission::report::profile_list;
-use fabric_admission::report::review_json::Document;
+use fabric_admission::report::review_json::ReviewDocument;
 use fabric_admission::report::verify_log::json as verify_log;
 use fabric_admission::report::why::json as why;
 use serde_json::Value;
@@ -67,7 +67,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("published_schemas::review_is_current", || {
         // As it is written: every key is there, null or not.
         let settings = schemars::generate::SchemaSettings::default().for_serialize();
-        let schema = settings.into_generator().into_root_schema_for::<Document<'static>>();
+        let schema = settings.into_generator().into_root_schema_for::<ReviewDocument<'static>>();
         Ok(golden(&path("review-v1.json"), Some(&text(&schema)?))?)
     });
     suite.add("published_schemas::why_is_current", || {
@@ -98,7 +98,7 @@ pub(crate) fn add(suite: &mut Suite) {
     });
     suite.add("published_schemas::audit_is_current", || {
         let settings = schemars::generate::SchemaSettings::default().for_serialize();
-        let schema = settings.into_generator().into_root_schema_for::<audit::Document>();
+        let schema = settings.into_generator().into_root_schema_for::<audit::AuditDocument>();
         Ok(golden(&path("audit-v1.json"), Some(&text(&schema)?))?)
     });
     suite.add("published_schemas::discover_is_current", || {
@@ -110,12 +110,13 @@ pub(crate) fn add(suite: &mut Suite) {
     });
     suite.add("published_schemas::profiles_is_current", || {
         let settings = schemars::generate::SchemaSettings::default().for_serialize();
-        let schema = settings.into_generator().into_root_schema_for::<profile_list::Report>();
+        let schema = settings.into_generator().into_root_schema_for::<profile_list::ProfileListReport>();
         Ok(golden(&path("profiles-v1.json"), Some(&text(&schema)?))?)
     });
     suite.add("published_schemas::verify_log_is_current", || {
         let settings = schemars::generate::SchemaSettings::default().for_serialize();
-        let schema = settings.into_generator().into_root_schema_for::<verify_log::Document<'static>>();
+        let schema =
+            settings.into_generator().into_root_schema_for::<verify_log::VerifyLogDocument<'static>>();
         Ok(golden(&path("verify-log-v1.json"), Some(&text(&schema)?))?)
     });
     suite.add("published_schemas::baseline_is_current", || {
@@ -128,7 +129,7 @@ pub(crate) fn add(suite: &mut Suite) {
         Ok(golden(&path("fabricprofile-v1alpha1.json"), Some(&text(&schema)?))?)
     });
     suite.add("published_schemas::crd_is_current", || {
-        let crd = fabric_admission::profile::definition()?;
+        let crd = fabric_admission::profile::custom_resource_definition()?;
         let text = format!("{GENERATED}{}", fabric_admission::manifest::to_yaml(&crd));
         golden(&root().join("deploy/crds/fabricprofiles.yaml"), Some(&text))?;
         // `doctor` compares the CRD of a cluster with this one.

@@ -132,7 +132,7 @@ fn deployments(plane: &Plane, namespace: &str) -> Result<Vec<Value>, String> {
         let text = std::fs::read(corpus.join(file)).map_err(|e| e.to_string())?;
         for (_, document) in documents(&text) {
             let json = document.to_string();
-            for template in templates_by_shape::find(&json) {
+            for template in templates_by_shape::find_templates(&json) {
                 let mut template: Value = serde_json::from_str(template.json).map_err(|e| e.to_string())?;
                 template["metadata"]["labels"]["app"] = json!("corpus");
                 if let Some(spec) = template["spec"].as_object_mut() {

@@ -90,7 +90,7 @@ fn pods(object: &Value) -> Vec<Value> {
         return vec![pod];
     }
     let text = object.to_string();
-    templates_by_shape::find(&text)
+    templates_by_shape::find_templates(&text)
         .iter()
         .filter_map(|found| made(object, &serde_json::from_str(found.json).ok()?))
         .collect()

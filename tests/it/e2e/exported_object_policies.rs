@@ -6,9 +6,9 @@ use super::support::creates::each;
 use super::support::plane::Plane;
 use super::trial;
 use crate::support::suite::{Outcome, Suite};
-use fabric_admission::facts::Mode;
+use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::decide_object_that_makes_no_pods;
-use fabric_admission::rules::{Event, ObjectContext, Severity};
+use fabric_admission::rules::{ObjectContext, ObjectEvent, Severity};
 use fabric_admission::snapshot::Snapshot;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -149,8 +149,8 @@ fn judged(object: &Value) -> Said {
         (object["apiVersion"].as_str().unwrap_or_default(), object["kind"].as_str().unwrap_or_default());
     let group = version.split_once('/').map_or("", |(group, _)| group);
     let (json, snapshot) = (object.to_string(), Snapshot::default());
-    let context = ObjectContext::new((group, kind), &json, Event::Given, &snapshot);
-    let findings = decide_object_that_makes_no_pods(&context, Mode::Audit).findings;
+    let context = ObjectContext::new((group, kind), &json, ObjectEvent::Given, &snapshot);
+    let findings = decide_object_that_makes_no_pods(&context, EnforcementMode::Audit).findings;
     findings.iter().filter(|f| f.severity > Severity::Info).map(|f| (f.rule.to_owned(), f.severity)).collect()
 }
 

@@ -11,7 +11,7 @@ use crate::support::generated_world::World;
 use crate::support::round_trip::documents;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{root, run};
-use fabric_admission::facts::Mode;
+use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::Stage;
 use fabric_admission::rules::{RULES, Rule, Severity};
 use proptest::strategy::{Strategy, ValueTree};
@@ -134,7 +134,7 @@ pub(super) fn said((created, warnings): Created) -> Result<Option<(Value, Said)>
         }
         let name = rest.split(['.', '\'']).next().unwrap_or_default();
         let (id, lesser) = name.split_once('-').unwrap_or((name, ""));
-        let rule = fabric_admission::rules::find(id).ok_or(format!("no rule {id}: {warning}"))?;
+        let rule = fabric_admission::rules::find_rule(id).ok_or(format!("no rule {id}: {warning}"))?;
         let severity = if lesser == "warning" { Severity::Warning } else { rule.severity };
         said.insert((rule.id.to_owned(), severity));
     }
@@ -160,8 +160,9 @@ fn pods_alike(plane: &Plane) -> Outcome {
     let world = World::new(&case);
     let results = each(plane, &pods, |api, pod| {
         let Some((stored, said)) = warned(api, &namespace, pod)? else { return Ok(None) };
-        let decision =
-            world.decide_as(&stored, Stage::Final, Mode::Audit).ok_or("the engine cannot read it")?;
+        let decision = world
+            .decide_as(&stored, Stage::Final, EnforcementMode::Audit)
+            .ok_or("the engine cannot read it")?;
         let ours: Said = decision
             .findings
             .iter()

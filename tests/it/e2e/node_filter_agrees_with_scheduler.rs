@@ -130,7 +130,7 @@ fn compare(plane: &Plane, seed: u64) -> Result<(), String> {
         asked["spec"].as_object_mut().map(|s| s.remove("nodeName"));
         let classes = where_pods_may_land::classes(&asked, view)?;
         let fits = match place {
-            Some(node) => view.class_of(node).is_some_and(|class| classes.contains(&class)),
+            Some(node) => view.class_number_of_node(node).is_some_and(|class| classes.contains(&class)),
             None => classes.is_empty(),
         };
         bound += usize::from(place.is_some());

@@ -8,9 +8,9 @@ use super::trial;
 use crate::support::round_trip::documents;
 use crate::support::suite::{Need, Outcome, Suite};
 use crate::support::{names, read};
-use fabric_admission::facts::Mode;
+use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::decide_object_that_makes_no_pods;
-use fabric_admission::rules::{Event, ObjectContext, RULES, Rule, Severity};
+use fabric_admission::rules::{ObjectContext, ObjectEvent, RULES, Rule, Severity};
 use fabric_admission::snapshot::Snapshot;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -175,9 +175,9 @@ fn is_bad_by_itself(rule: &Rule) -> bool {
     objects(rule.files.bad).iter().any(|object| {
         let (group, kind) = name(object);
         let (json, snapshot) = (object.to_string(), Snapshot::default());
-        let context = ObjectContext::new((&group, &kind), &json, Event::Given, &snapshot)
+        let context = ObjectContext::new((&group, &kind), &json, ObjectEvent::Given, &snapshot)
             .already_checked_by_api_server();
-        let decided = decide_object_that_makes_no_pods(&context, Mode::Enforce);
+        let decided = decide_object_that_makes_no_pods(&context, EnforcementMode::Enforce);
         decided.findings.iter().any(|f| f.rule == rule.id && f.severity == Severity::Error)
     })
 }

@@ -7,7 +7,7 @@ use super::support::stored::comparable;
 use super::trial;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{names, read, root, run};
-use fabric_admission::manifest::{self, Item};
+use fabric_admission::manifest::{self, DocumentOrError};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -21,8 +21,8 @@ fn pods() -> Result<Vec<(String, Value)>, String> {
     let mut pods = Vec::new();
     for case in names(&cases) {
         let Ok(text) = read(&cases.join(&case).join("input.yaml")) else { continue };
-        for item in manifest::read("input.yaml", text.as_bytes()) {
-            let Item::Document(document) = item else { continue };
+        for item in manifest::read_documents_of_file("input.yaml", text.as_bytes()) {
+            let DocumentOrError::Document(document) = item else { continue };
             let mut pod: Value = serde_json::from_str(document.json.get()).map_err(|e| e.to_string())?;
             if pod["kind"] != "Pod" {
                 continue;

@@ -5,7 +5,7 @@ use super::support::site::Site;
 use super::trial;
 use crate::support::round_trip::documents;
 use crate::support::suite::{Outcome, Suite};
-use fabric_admission::rules::{RULES, Rule, Severity, Waiver};
+use fabric_admission::rules::{MayBeIgnored, RULES, Rule, Severity};
 use serde_json::Value;
 use std::path::Path;
 
@@ -43,7 +43,7 @@ fn deny(plane: &Plane) -> Outcome {
     let judged = RULES
         .iter()
         .copied()
-        .filter(|m| m.severity == Severity::Error && m.waiver != Waiver::File)
+        .filter(|m| m.severity == Severity::Error && m.waiver != MayBeIgnored::File)
         .filter(|m| !Example::of(m.files.bad).pods.is_empty() && !FOR_OPERATORS.contains(&m.id));
     let judged: Vec<&Rule> = judged.collect();
     assert!(judged.len() > 15, "{} rules", judged.len());
@@ -105,7 +105,7 @@ fn judge(
         let args = ["create", "--dry-run=server", "-n", namespace, "-f", "-"];
         let done = plane.kubectl(&args, &pod.to_string())?;
         // What the API server refuses by itself never reaches the final rules.
-        let ours = done.stderr.contains(id) || rule.waiver == Waiver::Api;
+        let ours = done.stderr.contains(id) || rule.waiver == MayBeIgnored::Api;
         match (bad, done.ok) {
             (false, false) => wrong.push(format!("{id}, good: {}", done.stderr)),
             (true, false) if ours => refused = true,

@@ -63,7 +63,7 @@ pub(super) fn serve(directory: &Path, reply: Reply) -> Result<u16, String> {
     let chain = CertificateDer::pem_file_iter(directory.join("tls.crt")).map_err(|e| e.to_string())?;
     let chain: Vec<_> = chain.collect::<Result<_, _>>().map_err(|e| e.to_string())?;
     let key = PrivateKeyDer::from_pem_file(directory.join("tls.key")).map_err(|e| e.to_string())?;
-    let config = ServerConfig::builder_with_provider(fabric_admission::tls::provider())
+    let config = ServerConfig::builder_with_provider(fabric_admission::tls::crypto_provider())
         .with_safe_default_protocol_versions()
         .and_then(|b| b.with_no_client_auth().with_single_cert(chain, key))
         .map_err(|e| e.to_string())?;

@@ -4,7 +4,7 @@
 use crate::support::generated_world::World;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{golden, read, root};
-use fabric_admission::facts::Mode;
+use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::Stage;
 use fabric_admission::review::decide_webhook_request::{WebhookEntry, decide_body_for_anyone};
 use serde_json::{Value, json};
@@ -180,7 +180,7 @@ pub(crate) fn add(suite: &mut Suite) {
         let decision = world.decide_as(
             &pod("default", "foo-network", json!([{"name": "a"}]), json!({})),
             Stage::Final,
-            Mode::Enforce,
+            EnforcementMode::Enforce,
         );
         assert!(decision.unwrap().findings.iter().any(|f| f.rule == "FAB802"));
         Ok(())

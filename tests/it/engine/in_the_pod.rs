@@ -72,7 +72,7 @@ fn list<'v>(pod: &'v Value, key: &str) -> Vec<&'v Value> {
 fn amounts(container: &Value, key: &str) -> BTreeMap<String, i64> {
     let units = |v: &Value| {
         let text = v.as_str().map_or_else(|| v.to_string(), str::to_owned);
-        Quantity::parse(&text).map_or(0, |q| q.units().max(0))
+        Quantity::parse(&text).map_or(0, |q| q.units_rounded_up().max(0))
     };
     let all = container["resources"][key].as_object().into_iter().flatten();
     all.filter(|(_, v)| !v.is_null()).map(|(k, v)| (k.clone(), units(v))).collect()

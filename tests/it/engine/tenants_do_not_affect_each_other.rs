@@ -2,6 +2,7 @@
 //! learns nothing beyond what the profiles for the namespace that it claims publish (docs/adr/0021).
 
 mod clusters_that_differ;
+mod limits_and_hidden_profiles;
 
 use self::clusters_that_differ::{SECRET, invented, with_secrets};
 use crate::support::generated_documents::{Dice, Documents, put};
@@ -9,7 +10,7 @@ use crate::support::generated_world::bases;
 use crate::support::run_property::check;
 use crate::support::suite::Suite;
 use fabric_admission::deadline::NEVER;
-use fabric_admission::facts::Mode;
+use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::admission_response::render;
 use fabric_admission::review::decide_webhook_request::{
     SnapshotForAudience, WebhookEntry, decide_body_within_deadline,
@@ -24,6 +25,9 @@ pub(crate) fn add(suite: &mut Suite) {
     });
     suite.add("tenants::anyone_learns_nothing_that_is_not_published", || {
         check("tenants::secrets", 60, Documents(case), |case| secret(&case.0))
+    });
+    suite.add("tenants::limits_reveal_no_hidden_profile", || {
+        Ok(limits_and_hidden_profiles::limits_of_hidden_profiles()?)
     });
     suite.add("tenants::a_selector_reveals_no_more_than_the_profile", || {
         check("tenants::selectors", 60, Documents(case), |case| selectors(&case.0))
@@ -256,7 +260,7 @@ fn snapshot(objects: &[Value], live: bool) -> Snapshot {
         // What shrinking has made unreadable is not known.
         drop(builder.add(layer, group, kind, &object.to_string(), "default"));
     }
-    builder.set_listed(fabric_admission::facts::Kind::NetworkAttachmentDefinition, live);
+    builder.set_listed(fabric_admission::facts::FactKind::NetworkAttachmentDefinition, live);
     builder.build()
 }
 
@@ -310,20 +314,20 @@ fn answers(case: &Value, snapshot: &Snapshot, audience: Audience) -> Vec<(String
         let template = json!({"metadata": pod["metadata"], "spec": pod["spec"]});
         let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "namespace": MINE},
             "spec": {"parallelism": 2, "completions": 2, "completionMode": "Indexed", "template": template}});
-        ask(WebhookEntry::Workload(Mode::Enforce), &job, None);
+        ask(WebhookEntry::Workload(EnforcementMode::Enforce), &job, None);
         let train = json!({"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "t", "namespace": MINE},
             "spec": {"runtimeRef": {"kind": "TrainingRuntime", "name": "east"}, "trainer": {"numNodes": 2}}});
-        ask(WebhookEntry::Workload(Mode::Enforce), &train, None);
+        ask(WebhookEntry::Workload(EnforcementMode::Enforce), &train, None);
     }
     for object in within(case, "objects", MINE) {
-        ask(WebhookEntry::Object(Mode::Enforce), &object, None);
+        ask(WebhookEntry::Object(EnforcementMode::Enforce), &object, None);
     }
     for object in list(case, "invented") {
-        ask(WebhookEntry::Object(Mode::Enforce), &object, None);
+        ask(WebhookEntry::Object(EnforcementMode::Enforce), &object, None);
         let mut other = object.clone();
         other["spec"]["env"] = json!([{"name": "NCCL_IB_TC", "value": "106"}]);
-        ask(WebhookEntry::Object(Mode::Enforce), &other, Some(&object));
-        ask(WebhookEntry::Object(Mode::Enforce), &Value::Null, Some(&object));
+        ask(WebhookEntry::Object(EnforcementMode::Enforce), &other, Some(&object));
+        ask(WebhookEntry::Object(EnforcementMode::Enforce), &Value::Null, Some(&object));
     }
     all
 }

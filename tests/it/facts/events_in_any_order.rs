@@ -7,7 +7,7 @@ use crate::support::generated_world::bases;
 use crate::support::run_property::check;
 use crate::support::server::review;
 use crate::support::suite::Suite;
-use fabric_admission::facts::Kind;
+use fabric_admission::facts::FactKind;
 use fabric_admission::review::admission_response::render;
 use fabric_admission::review::decide_webhook_request::{WebhookEntry, decide_body_for_anyone};
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
@@ -25,11 +25,11 @@ pub(crate) fn add(suite: &mut Suite) {
 }
 
 const FABRICS: [&str; 2] = ["east", "west"];
-const KINDS: [(&str, &str, Kind); 4] = [
-    ("", "Node", Kind::Node),
-    ("fabric-admission.dev", "FabricProfile", Kind::FabricProfile),
-    ("k8s.cni.cncf.io", "NetworkAttachmentDefinition", Kind::NetworkAttachmentDefinition),
-    ("", "Namespace", Kind::Namespace),
+const KINDS: [(&str, &str, FactKind); 4] = [
+    ("", "Node", FactKind::Node),
+    ("fabric-admission.dev", "FabricProfile", FactKind::FabricProfile),
+    ("k8s.cni.cncf.io", "NetworkAttachmentDefinition", FactKind::NetworkAttachmentDefinition),
+    ("", "Namespace", FactKind::Namespace),
 ];
 
 fn case(dice: &mut Dice<'_>) -> Value {
@@ -145,7 +145,7 @@ fn same(case: &Value, fitted: &Cell<usize>) -> Result<(), String> {
     }
     all.into_iter().for_each(|((kind, ..), object)| put(&mut fresh, *kind, object));
     for builder in [&mut lived, &mut fresh] {
-        builder.set_listed(fabric_admission::facts::Kind::NetworkAttachmentDefinition, true);
+        builder.set_listed(fabric_admission::facts::FactKind::NetworkAttachmentDefinition, true);
     }
     let (lived, fresh) = (lived.build(), fresh.build());
     if lived != fresh {

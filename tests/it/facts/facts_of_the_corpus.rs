@@ -3,7 +3,7 @@
 use crate::support::round_trip::same;
 use crate::support::suite::{Need, Suite};
 use fabric_admission::demands::AcceleratorDemands;
-use fabric_admission::manifest::{Item, read};
+use fabric_admission::manifest::{DocumentOrError, read_documents_of_file};
 use fabric_admission::pod::PodView;
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::Value;
@@ -177,13 +177,13 @@ pub(crate) fn add(suite: &mut Suite) {
 fn objects(corpus: &Path, file: &str) -> Result<Vec<Value>, String> {
     let bytes = std::fs::read(corpus.join(file)).map_err(|e| format!("{file}: {e}"))?;
     let mut objects = Vec::new();
-    for item in read(file, &bytes) {
+    for item in read_documents_of_file(file, &bytes) {
         match item {
-            Item::Document(document) => {
+            DocumentOrError::Document(document) => {
                 objects.push(serde_json::from_str(document.json.get()).map_err(|e| e.to_string())?);
             }
-            Item::Error(error) => return Err(error.to_string()),
-            Item::Empty { .. } => {}
+            DocumentOrError::Error(error) => return Err(error.to_string()),
+            DocumentOrError::Empty { .. } => {}
         }
     }
     Ok(objects)
@@ -252,7 +252,7 @@ fn switchdev(corpus: &Path) -> Result<(), String> {
 
 fn slice(corpus: &Path) -> Result<(), String> {
     let facts = facts(corpus, "kubernetes-sigs__dranet__resourceslice-aks-mi300x.yaml")?;
-    let pools: Vec<_> = facts.cluster_facts_for_audience().device_pools("dra.net").collect();
+    let pools: Vec<_> = facts.cluster_facts_for_audience().dra_device_pools_of_driver("dra.net").collect();
     let [(name, pool)] = pools.as_slice() else { return Err(format!("expected one pool: {pools:?}")) };
     same("pool", "aks-gpu-37973606-vmss000000", *name)?;
     same("node", Some(*name), pool.node.as_deref())?;
@@ -264,7 +264,7 @@ fn shared_pool(corpus: &Path) -> Result<(), String> {
     let network = facts.network("default", "macvlan-network").ok_or("the network is not known")?;
     let resource = facts.network_class_by_all_facts(network).resource.map(|r| r.name.to_string());
     same("pool over the master", Some("rdma/rdma_shared_device_a"), resource.as_deref())?;
-    let class = facts.cluster_facts_for_audience().class_of_network(
+    let class = facts.cluster_facts_for_audience().resolve_link_and_device_of_network(
         network,
         true,
         &mut ["rdma/rdma_shared_device_a"].into_iter(),

@@ -3,7 +3,7 @@
 use crate::support::suite::{Need, Outcome, Suite};
 use fabric_admission::demands::Subject;
 use fabric_admission::json::decode_with_place;
-use fabric_admission::manifest::{Item, read};
+use fabric_admission::manifest::{DocumentOrError, read_documents_of_file};
 use fabric_admission::pod::PodView;
 use fabric_admission::resolve::{Resolution, missing_networks_and_resources, resolve_profile_of_pod};
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
@@ -31,8 +31,8 @@ fn snapshot(corpus: &Path, files: &[&str], spec: &Value) -> Result<(Snapshot, us
     let mut taken = 0;
     for file in files {
         let bytes = std::fs::read(corpus.join(file)).map_err(|e| format!("{file}: {e}"))?;
-        for item in read(file, &bytes) {
-            let Item::Document(document) = item else { continue };
+        for item in read_documents_of_file(file, &bytes) {
+            let DocumentOrError::Document(document) = item else { continue };
             let object: Value = serde_json::from_str(document.json.get()).map_err(|e| e.to_string())?;
             let group = object["apiVersion"].as_str().and_then(|v| v.split_once('/')).map_or("", |(g, _)| g);
             let kind = object["kind"].as_str().unwrap_or_default();
@@ -92,7 +92,7 @@ fn offers_rails(corpus: &Path) -> Outcome {
     assert_eq!(view.len(), 1);
     let offered = (1..=8).filter(|i| {
         let name = format!("intel.com/mlnx_sriov_rdma{i}");
-        view.members(view.classes().all()).all(|(_, class, _)| class.offers(&name))
+        view.classes_with_node_counts(view.classes().all()).all(|(_, class, _)| class.lists_resource(&name))
     });
     assert_eq!(offered.count(), 8);
     let gone = |snapshot: &Snapshot| {

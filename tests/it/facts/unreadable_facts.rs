@@ -73,7 +73,7 @@ const FAULTS: &[Fault] = &[
         "error",
         "/spec/sriovDevicePlugin/config",
         (7, 25),
-        "line 1, column 19: expected value",
+        "line 1, column 19, near `sourceList\": [}`: expected value",
     ),
 ];
 

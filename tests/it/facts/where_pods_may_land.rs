@@ -8,7 +8,7 @@ use crate::support::generated_nodes::{self, REQUIRED};
 use crate::support::run_property::check;
 use crate::support::suite::Suite;
 use fabric_admission::json::decode_with_place;
-use fabric_admission::nodes::{Constraints, HOSTNAME_LABEL, NodeView, landing};
+use fabric_admission::nodes::{HOSTNAME_LABEL, NodeConstraintsOfPod, NodeView, classes_pod_can_run_on};
 use fabric_admission::pod::PodView;
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
@@ -86,7 +86,7 @@ pub(crate) fn snapshot<'a>(nodes: impl Iterator<Item = &'a Value>) -> Result<Sna
 pub(crate) fn classes(pod: &Value, view: &NodeView) -> Result<BTreeSet<usize>, String> {
     let text = pod.to_string();
     let pod: PodView<'_> = decode_with_place::decode_object(&text).map_err(|e| e.message)?;
-    Ok(landing(&Constraints::of(&pod), view).ones().collect())
+    Ok(classes_pod_can_run_on(&NodeConstraintsOfPod::of(&pod), view).ones().collect())
 }
 
 fn agrees(case: &Value, reached: &[Cell<usize>; 4]) -> Result<(), String> {
@@ -97,14 +97,15 @@ fn agrees(case: &Value, reached: &[Cell<usize>; 4]) -> Result<(), String> {
     for pod in list("pods") {
         let fitting: Vec<&str> =
             nodes.iter().filter(|n| fits(&pod, n)).filter_map(|n| n["metadata"]["name"].as_str()).collect();
-        let expected: BTreeSet<usize> = fitting.iter().filter_map(|n| view.class_of(n)).collect();
+        let expected: BTreeSet<usize> = fitting.iter().filter_map(|n| view.class_number_of_node(n)).collect();
         let found = classes(&pod, view)?;
         if found != expected {
             return Err(format!("classes {found:?}, not {expected:?} of {fitting:?}, for {}", pod["spec"]));
         }
         // Per-node conditions decide where a class is there, though some node of it is not fit.
         let shared = nodes.iter().filter_map(|n| n["metadata"]["name"].as_str()).any(|n| {
-            !fitting.contains(&n) && view.class_of(n).is_some_and(|class| expected.contains(&class))
+            !fitting.contains(&n)
+                && view.class_number_of_node(n).is_some_and(|class| expected.contains(&class))
         });
         let kinds = [fitting.is_empty(), fitting.len() == nodes.len(), !fitting.is_empty(), shared];
         for (count, _) in reached.iter().zip(kinds).filter(|(_, is)| *is) {

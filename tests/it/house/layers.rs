@@ -363,7 +363,10 @@ pub(crate) fn sees() -> Result<(), String> {
     for (source, expected) in [
         ("use std::{fmt, fs as f, time::{Duration, Instant}};", "std::fs std::time::Instant"),
         ("use crate::{text::token, cli::{self, run}};", "crate::cli::self crate::cli::run"),
-        ("fn a() { let x = crate::manifest::read(\"\"); }", "crate::manifest::read"),
+        (
+            "fn a() { let x = crate::manifest::read_documents_of_file(\"\"); }",
+            "crate::manifest::read_documents_of_file",
+        ),
         ("use super::super::manifest;", "super::super::manifest"),
         ("fn f<'a>(x: &'a str) -> impl Sized + use<'a> { x }", ""),
         ("use tokio; fn f<'a>(x: &'a str) { tokio::spawn('{') }", "tokio::self tokio::spawn"),

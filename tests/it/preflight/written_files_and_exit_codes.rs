@@ -169,6 +169,24 @@ pub(crate) fn add(suite: &mut Suite) {
         same("exit code", 70, ran.code)?;
         Ok(same("PF002", true, ran.stdout.contains("PF002  fail"))?)
     });
+    suite.add("preflight::a_skipped_check_of_written_files_stays_off", || {
+        let scratch = healthy()?;
+        fs::create_dir_all(scratch.path().join("fabric"))?;
+        std::os::unix::fs::symlink("/dev/full", scratch.path().join("fabric/nccl.conf"))?;
+        let environment = scratch.path().join(".preflight/environment");
+        let set = fs::read_to_string(&environment)?;
+        let skipped = set.replace(
+            "FABRIC_ADMISSION_EXPECT={",
+            "FABRIC_ADMISSION_EXPECT={\"checks\":{\"PF002\":\"skip\"},",
+        );
+        assert_ne!(set, skipped);
+        fs::write(&environment, skipped)?;
+        let ran = preflight(&scratch, &[])?;
+        same("exit code", 0, ran.code)?;
+        assert!(!ran.stdout.contains("PF002  fail") && !ran.stdout.contains("PF002  pass"), "{}", ran.stdout);
+        assert!(ran.stderr.contains("(the profile skips PF002)"), "{}", ran.stderr);
+        Ok(())
+    });
     for (file, id) in [
         ("sys/class/infiniband_verbs/uverbs3/ibdev", "PF101"),
         ("sys/class/infiniband/mlx5_3/ports/1/state", "PF102"),

@@ -216,7 +216,7 @@ fn long_lists() -> Result<(), String> {
         });
         let profile: FabricProfile =
             serde_json::from_value(profile).map_err(|e| format!("{pointer}: {e}"))?;
-        match Profile::resolve(&profile, bases()) {
+        match Profile::checked_with_base(&profile, bases()) {
             Err(error) if error.pointer == pointer && error.message.contains("expected at most") => {}
             other => wrong.push(format!("{pointer}: {:?}", other.map(|_| ()))),
         }
@@ -290,7 +290,7 @@ fn put(value: &mut Value, path: &[&str], new: Value) {
 /// EFA registers memory with the adapter as verbs do, so its base has an answer as well.
 fn memlock() -> Result<(), String> {
     for base in bases() {
-        let profile = Profile::resolve(base, &[]).map_err(|e| e.to_string())?;
+        let profile = Profile::checked_with_base(base, &[]).map_err(|e| e.to_string())?;
         let pins = profile.transport.is_verbs() || profile.transport == Transport::Efa;
         if pins && profile.memlock.is_none() {
             return Err(format!("{}: neither memlock nor ipcLock: true", profile.name));
@@ -304,9 +304,9 @@ fn judge(row: &Row) -> Result<(), String> {
     let json = row.object()?.to_string();
     let found = match fabric_admission::json::decode_with_place::decode_object::<FabricProfile>(&json) {
         Err(error) => Err((error.pointer.clone(), error.to_string())),
-        Ok(profile) => {
-            Profile::resolve(&profile, bases()).map(|_| ()).map_err(|e| (e.pointer.clone(), e.to_string()))
-        }
+        Ok(profile) => Profile::checked_with_base(&profile, bases())
+            .map(|_| ())
+            .map_err(|e| (e.pointer.clone(), e.to_string())),
     };
     match (found, row.by) {
         (Ok(()), By::Nobody | By::Crd(_)) => Ok(()),

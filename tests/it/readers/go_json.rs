@@ -2,7 +2,7 @@
 
 use crate::support::suite::Suite;
 use crate::support::{read, root};
-use fabric_admission::multus::parse;
+use fabric_admission::multus::parse_within_limit;
 use serde_json::Value;
 
 pub(crate) fn add(suite: &mut Suite) {
@@ -16,7 +16,7 @@ fn selections() -> Result<(), String> {
         let line: Value = serde_json::from_str(line).map_err(|e| e.to_string())?;
         let text = line["text"].as_str().ok_or("no text")?;
         let list = format!("[{text}]");
-        let ours = parse(&list);
+        let ours = parse_within_limit(&list);
         let of = |key: &str| line["element"][key].as_str().unwrap_or_default();
         // Multus refuses these later: no name, and an empty address.
         let ips = line["element"]["ips"].as_array().is_some_and(|ips| ips.iter().any(|ip| ip == ""));

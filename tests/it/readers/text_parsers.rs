@@ -4,9 +4,11 @@ use crate::support::generated_cases;
 use crate::support::generated_documents::{Document, Documents};
 use crate::support::run_property::check;
 use crate::support::suite::Suite;
-use fabric_admission::multus::parse;
-use fabric_admission::multus::parse_networks_annotation::{Selection, is_interface, is_label, is_subdomain};
-use fabric_admission::pod::shell::{arguments, script, sets_variable};
+use fabric_admission::multus::parse_networks_annotation::{
+    RequestedAttachment, is_dns_label, is_dns_subdomain, is_interface_name,
+};
+use fabric_admission::multus::parse_within_limit;
+use fabric_admission::pod::shell::{read_shell_text, read_words_without_shell, sets_variable};
 use fabric_admission::pod::{Bytes, Quantity};
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
@@ -20,7 +22,7 @@ pub(crate) fn add(suite: &mut Suite) {
             "text_parsers::networks_are_appended",
             1500,
             (networks(), vec(selection(), 0..4)),
-            |(text, added)| appends(&text, &added),
+            |(non_empty, added)| appends(&non_empty, &added),
         )
     });
     suite.add("text_parsers::quantities_equal_their_sum", || {
@@ -31,9 +33,9 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("text_parsers::quantities_as_the_api_server_reads_them", || {
         let wrong = QUANTITIES
             .iter()
-            .filter(|(text, units)| Quantity::parse(text).ok().map(Quantity::units) != *units);
+            .filter(|(text, units)| Quantity::parse(text).ok().map(Quantity::units_rounded_up) != *units);
         let wrong: Vec<_> =
-            wrong.map(|(text, _)| (text, Quantity::parse(text).map(Quantity::units))).collect();
+            wrong.map(|(text, _)| (text, Quantity::parse(text).map(Quantity::units_rounded_up))).collect();
         if wrong.is_empty() { Ok(()) } else { Err(format!("{wrong:?}").into()) }
     });
     suite.add("text_parsers::any_text_is_a_quantity_or_none", || {
@@ -43,12 +45,12 @@ pub(crate) fn add(suite: &mut Suite) {
             words("0123456789.-+eEinumkMGTPi$ _{é"),
             |text| {
                 let Ok(quantity) = Quantity::parse(&text) else { return Ok(()) };
-                let whole = Quantity::from_units(quantity.units());
+                let whole = Quantity::from_units(quantity.units_rounded_up());
                 // Units are rounded up, by less than one.
                 let up = whole >= quantity
-                    && (quantity.units() == i64::MIN
-                        || Quantity::from_units(quantity.units() - 1) < quantity);
-                if up || quantity.units() == i64::MAX {
+                    && (quantity.units_rounded_up() == i64::MIN
+                        || Quantity::from_units(quantity.units_rounded_up() - 1) < quantity);
+                if up || quantity.units_rounded_up() == i64::MAX {
                     Ok(())
                 } else {
                     Err(format!("{quantity:?} to {whole:?}"))
@@ -58,7 +60,7 @@ pub(crate) fn add(suite: &mut Suite) {
     });
     suite.add("text_parsers::sizes_read_back", || {
         check("text_parsers::sizes_read_back", 2000, any::<i64>(), |size| {
-            let read = Quantity::parse(&Bytes(size).to_string()).map(Quantity::units);
+            let read = Quantity::parse(&Bytes(size).to_string()).map(Quantity::units_rounded_up);
             if read == Ok(size) { Ok(()) } else { Err(format!("{} reads as {read:?}", Bytes(size))) }
         })
     });
@@ -71,12 +73,12 @@ pub(crate) fn add(suite: &mut Suite) {
             // An assignment on a line of its own is seen behind anything that is closed.
             if !text.contains(['\'', '"', '`', '$', '\\', '<', '#']) {
                 let after = format!("{text}\nexport LAST_ONE=1");
-                if !script(&after, |_| true).settings.iter().any(|s| s.name == "LAST_ONE") {
+                if !read_shell_text(&after, |_| true).settings.iter().any(|s| s.name == "LAST_ONE") {
                     return Err("the last line is missed".to_owned());
                 }
             }
             let words: Vec<&str> = text.split('\n').collect();
-            let beyond = arguments(&words).settings.iter().any(|s| s.at >= words.len());
+            let beyond = read_words_without_shell(&words).settings.iter().any(|s| s.at >= words.len());
             if beyond { Err("an element that is not there".to_owned()) } else { stands_in(&text) }
         })
     });
@@ -109,7 +111,7 @@ pub(crate) fn add(suite: &mut Suite) {
 
 /// Whatever the text, what is found stands in it, in front to back.
 fn stands_in(text: &str) -> Result<(), String> {
-    let found = script(text, |_| true);
+    let found = read_shell_text(text, |_| true);
     let mut last = 0;
     for setting in &found.settings {
         let here = text.get(setting.at..).ok_or_else(|| format!("{setting:?} stands behind the end"))?;
@@ -154,11 +156,11 @@ fn networks() -> impl Strategy<Value = String> {
     prop_oneof![2 => made, 1 => words("[]{}\",@/: \nabname1-."), 1 => Just(String::new())]
 }
 
-fn selection() -> impl Strategy<Value = Selection<'static>> {
+fn selection() -> impl Strategy<Value = RequestedAttachment<'static>> {
     let name = select(vec!["a", "rdma-net", "9"]);
     let namespace = select(vec![None, Some("default"), Some("team-1")]);
     let interface = select(vec![None, Some("rail0"), Some("x")]);
-    (namespace, name, interface).prop_map(|(namespace, name, interface)| Selection {
+    (namespace, name, interface).prop_map(|(namespace, name, interface)| RequestedAttachment {
         namespace: namespace.map(Into::into),
         name: name.into(),
         interface: interface.map(Into::into),
@@ -167,18 +169,18 @@ fn selection() -> impl Strategy<Value = Selection<'static>> {
 }
 
 /// What is appended comes last; what was there stays, word for word.
-fn appends(text: &str, added: &[Selection<'static>]) -> Result<(), String> {
-    let Ok(networks) = parse(text) else { return Ok(()) };
+fn appends(text: &str, added: &[RequestedAttachment<'static>]) -> Result<(), String> {
+    let Ok(networks) = parse_within_limit(text) else { return Ok(()) };
     for item in &networks.items {
-        let valid = is_subdomain(&item.name)
-            && item.namespace.as_deref().is_none_or(is_label)
-            && item.interface.as_deref().is_none_or(is_interface);
+        let valid = is_dns_subdomain(&item.name)
+            && item.namespace.as_deref().is_none_or(is_dns_label)
+            && item.interface.as_deref().is_none_or(is_interface_name);
         if !valid {
             return Err(format!("{item:?} is taken for a network"));
         }
     }
-    let merged = networks.append(added);
-    let again = parse(&merged).map_err(|error| format!("{merged:?}: {error}"))?;
+    let merged = networks.annotation_with_added(added);
+    let again = parse_within_limit(&merged).map_err(|error| format!("{merged:?}: {error}"))?;
     let expected: Vec<_> = networks.items.iter().chain(added).collect();
     if !again.items.iter().eq(expected.iter().copied()) {
         return Err(format!("{merged:?} holds {:?}, not {expected:?}", again.items));
@@ -238,12 +240,12 @@ fn agrees(text: &str, (over, under): (i128, i128)) -> Result<(), String> {
     let nanos = nanos / under + if nanos % under == 0 { 0 } else { nanos.signum() };
     // Negative quantities are refused wherever they matter: of them the sign is enough.
     let units = if nanos < 0 {
-        i128::from(parsed.units())
+        i128::from(parsed.units_rounded_up())
     } else {
         nanos / 1_000_000_000 + i128::from(nanos % 1_000_000_000 != 0)
     };
     let expected = (units, nanos % 1_000_000_000 == 0, nanos < 0);
-    let found = (i128::from(parsed.units()), parsed.is_integer(), parsed.is_negative());
+    let found = (i128::from(parsed.units_rounded_up()), parsed.is_integer(), parsed.is_negative());
     if found == expected { Ok(()) } else { Err(format!("{text}: {found:?}, not {expected:?}")) }
 }
 

@@ -20,9 +20,9 @@ use crate::support::generated_documents::{Dice, Documents, put};
 use crate::support::run_property::check;
 use crate::support::suite::Suite;
 use fabric_admission::demands::Subject;
-use fabric_admission::facts::Kind;
+use fabric_admission::facts::FactKind;
 use fabric_admission::json::decode_with_place;
-use fabric_admission::pod::{Accelerators, PodView};
+use fabric_admission::pod::{AcceleratorNames, PodView};
 use fabric_admission::profile::Profile;
 use fabric_admission::resolve::{Evidence, Resolution, resolve_profile_of_pod};
 use fabric_admission::review::{PodRequest, Stage, decide_pod};
@@ -206,9 +206,9 @@ impl World<'_> {
         }
         add("", "Namespace", &json!({"metadata": metadata}));
         // A cluster whose nodes were listed: it has no others.
-        builder.set_listed(Kind::Node, true);
+        builder.set_listed(FactKind::Node, true);
         builder.replace_settings(Settings {
-            accelerators: Accelerators::default(),
+            accelerators: AcceleratorNames::default(),
             ambiguity: self.ambiguity,
             default_profile: cluster,
             ..Settings::default()

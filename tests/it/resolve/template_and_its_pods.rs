@@ -7,7 +7,7 @@ use crate::support::generated_documents::{Dice, Documents, put};
 use crate::support::run_property::check;
 use crate::support::suite::Suite;
 use fabric_admission::deadline::NEVER;
-use fabric_admission::facts::Mode;
+use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::{PodRequest, Stage, WorkloadRequest, decide_pod, decide_workload};
 use fabric_admission::snapshot::{Ambiguity, Snapshot};
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ fn profiles(case: &Value, snapshot: &Snapshot) -> Option<[Option<String>; 2]> {
         kind,
         json: &object,
         namespace: "team",
-        mode: Mode::Enforce,
+        mode: EnforcementMode::Enforce,
         opted_in: true,
         profile: None,
         deadline: &NEVER,

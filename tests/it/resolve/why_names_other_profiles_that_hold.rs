@@ -4,7 +4,7 @@ use crate::support::generated_world::World;
 use crate::support::round_trip::same;
 use crate::support::suite::Suite;
 use crate::support::{read, root, run};
-use fabric_admission::facts::Mode;
+use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::Stage;
 use serde_json::{Value, json};
 
@@ -68,7 +68,8 @@ fn unapplied() -> Result<(), String> {
             "profiles": [profile("lax", lax), profile("strict", json!({"nodeSelector": pool("strict"), "env": forbid}))],
         }));
         let refused = |pod: &Value, stage| -> Result<bool, String> {
-            let decision = world.decide_as(pod, stage, Mode::Enforce).ok_or("the pod cannot be read")?;
+            let decision =
+                world.decide_as(pod, stage, EnforcementMode::Enforce).ok_or("the pod cannot be read")?;
             Ok(decision.findings.iter().any(|f| f.rule == "FAB403"))
         };
         let patched = world.patched()?;
@@ -96,7 +97,8 @@ fn absent_request() -> Result<(), String> {
                 "env": [{"name": "NCCL_IB_TC", "value": "106", "policy": "require"}]}}],
     }));
     let refused = |stage| -> Result<bool, String> {
-        let decision = world.decide_as(&world.pod, stage, Mode::Enforce).ok_or("the pod cannot be read")?;
+        let decision =
+            world.decide_as(&world.pod, stage, EnforcementMode::Enforce).ok_or("the pod cannot be read")?;
         Ok(decision.findings.iter().any(|f| f.rule == "FAB403" && f.message.contains("is \"0\"")))
     };
     match (refused(Stage::Mutate)?, refused(Stage::Final)?) {

@@ -18,7 +18,7 @@
 use crate::support::round_trip;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{names, read, root};
-use fabric_admission::manifest::{Item, read as read_manifest};
+use fabric_admission::manifest::{DocumentOrError, read_documents_of_file as read_manifest};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -157,7 +157,7 @@ fn check(path: &str) -> Outcome {
 fn template() -> Result<(), String> {
     let file = root().join(".github/ISSUE_TEMPLATE/false-finding.yml");
     let form = match read_manifest("false-finding.yml", read(&file)?.as_bytes()).pop() {
-        Some(Item::Document(document)) => {
+        Some(DocumentOrError::Document(document)) => {
             serde_json::from_str::<Value>(document.json.get()).map_err(|e| e.to_string())?
         }
         other => return Err(format!("{other:?}")),

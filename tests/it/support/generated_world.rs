@@ -1,7 +1,7 @@
 //! A generated case as the engine sees it.
 
-use fabric_admission::facts::Mode;
-use fabric_admission::manifest::{Item, read};
+use fabric_admission::facts::EnforcementMode;
+use fabric_admission::manifest::{DocumentOrError, read_documents_of_file};
 use fabric_admission::profile::built_in_bases::BASES;
 use fabric_admission::profile::{FabricProfile, Profile};
 use fabric_admission::review::{Decision, PodRequest, Stage, decide_pod};
@@ -13,8 +13,8 @@ use std::sync::{Arc, OnceLock};
 pub(crate) fn bases() -> &'static [FabricProfile] {
     static CELL: OnceLock<Vec<FabricProfile>> = OnceLock::new();
     CELL.get_or_init(|| {
-        let base = |(name, text): &(&str, &str)| match read(name, text.as_bytes()).pop() {
-            Some(Item::Document(document)) => serde_json::from_str(document.json.get()).unwrap(),
+        let base = |(name, text): &(&str, &str)| match read_documents_of_file(name, text.as_bytes()).pop() {
+            Some(DocumentOrError::Document(document)) => serde_json::from_str(document.json.get()).unwrap(),
             other => panic!("{name}: {other:?}"),
         };
         BASES.iter().map(base).collect()
@@ -34,7 +34,7 @@ pub(crate) struct World {
     /// Point of admission.
     pub(crate) stage: Stage,
     /// Mode.
-    pub(crate) mode: Mode,
+    pub(crate) mode: EnforcementMode,
     /// A profile by flag.
     pub(crate) profile: Option<Arc<Profile>>,
 }
@@ -87,7 +87,7 @@ impl World {
         }
         let snapshot = builder.build();
         let profile = snapshot.profiles().next().filter(|_| case["flag"] == true).cloned();
-        let mode = if case["audit"] == true { Mode::Audit } else { Mode::Enforce };
+        let mode = if case["audit"] == true { EnforcementMode::Audit } else { EnforcementMode::Enforce };
         let stage = if case["mutate"] == true { Stage::Mutate } else { Stage::Whole };
         Self { pod: case["pod"].clone(), case: case.clone(), snapshot, namespace, stage, mode, profile }
     }
@@ -103,7 +103,7 @@ impl World {
     }
 
     /// The decision at another point or in another mode.
-    pub(crate) fn decide_as(&self, pod: &Value, stage: Stage, mode: Mode) -> Option<Decision> {
+    pub(crate) fn decide_as(&self, pod: &Value, stage: Stage, mode: EnforcementMode) -> Option<Decision> {
         let json = pod.to_string();
         let profile = self.profile.as_ref();
         let request =

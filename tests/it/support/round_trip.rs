@@ -2,7 +2,7 @@
 //! result reviewed again gives no patch and the same findings.
 
 use crate::support::{Ran, run};
-use fabric_admission::manifest::{self, Item};
+use fabric_admission::manifest::{self, DocumentOrError};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -100,11 +100,13 @@ fn changes_point_at_what_changed(result: &Value, before: &Value, after: &Value) 
 
 /// Documents of a stream with their numbers; those that cannot be read are left out.
 pub(crate) fn documents(bytes: &[u8]) -> Vec<(usize, Value)> {
-    let items = manifest::read("input", bytes).into_iter();
+    let items = manifest::read_documents_of_file("input", bytes).into_iter();
     items
         .filter_map(|item| match item {
-            Item::Document(d) => Some((d.index, serde_json::from_str(d.json.get()).unwrap_or_default())),
-            Item::Error(_) | Item::Empty { .. } => None,
+            DocumentOrError::Document(d) => {
+                Some((d.index, serde_json::from_str(d.json.get()).unwrap_or_default()))
+            }
+            DocumentOrError::Error(_) | DocumentOrError::Empty { .. } => None,
         })
         .collect()
 }

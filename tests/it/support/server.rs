@@ -315,7 +315,7 @@ pub(crate) fn trusting(
     for certificate in CertificateDer::pem_file_iter(ca).map_err(|e| e.to_string())? {
         roots.add(certificate.map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
     }
-    let config = ClientConfig::builder_with_provider(fabric_admission::tls::provider())
+    let config = ClientConfig::builder_with_provider(fabric_admission::tls::crypto_provider())
         .with_protocol_versions(versions)
         .map_err(|e| e.to_string())?;
     Ok(config.with_root_certificates(roots))

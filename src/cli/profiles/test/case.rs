@@ -1,11 +1,12 @@
 //! One case: its manifest, its expectation, and their comparison.
 
-use super::expected_results::{Entry, Expectation};
-use crate::cli::input::{self, Inputs, ProfilesAndFacts};
-use crate::cli::review::{Ignores, Setting, decide};
-use crate::report::ci::log_text;
-use crate::report::review_text::object;
-use crate::report::{Located, Reviewed};
+use super::expected_results::{ExpectedResult, ExpectedResults};
+use crate::cli::input::{self, InputFlags, ProfilesAndFacts};
+use crate::cli::review::{Ignores, ReviewOptions, review_document};
+use crate::deadline::RunBudget;
+use crate::report::ci::text_without_runner_commands;
+use crate::report::review_text::kind_name_and_template;
+use crate::report::{Located, ReviewedObject};
 use crate::rules::Finding;
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use std::io::{self, Write};
@@ -42,9 +43,9 @@ impl Case {
     }
 
     /// Reviews the manifest, and compares the results or writes them. What cannot be read is explained on `err`.
-    pub(super) fn run(
+    pub(super) fn review_and_compare_or_update(
         &self,
-        inputs: &Inputs,
+        inputs: &InputFlags,
         given: ProfilesAndFacts,
         update: bool,
         err: &mut dyn Write,
@@ -52,20 +53,32 @@ impl Case {
         let expected = match self.expectation() {
             Ok(expected) => expected,
             Err(message) => {
-                writeln!(err, "error: {}", log_text(&message))?;
+                writeln!(err, "error: {}", text_without_runner_commands(&message))?;
                 return Ok(Outcome::Unreadable(message));
             }
         };
-        let prepared = match input::read_inputs_with_given(inputs, given, err)? {
+        let prepared = match input::read_inputs_and_live_cluster(inputs, given, err)? {
             Ok(prepared) => prepared,
             Err(_) => return Ok(Outcome::Unreadable("the case cannot be reviewed".to_owned())),
         };
         let (namespace, mode, profile) = (prepared.namespace, None, prepared.profile);
         let ignores = Ignores::default();
-        let setting =
-            Setting { namespace, mode, profile, audience: None, ignores, why: false, estimate: None };
-        let (reviews, problems) =
-            decide::decide_all_documents(&prepared.loaded, &setting, &prepared.snapshot, err)?;
+        let setting = ReviewOptions {
+            namespace,
+            mode,
+            profile,
+            audience: None,
+            ignores,
+            why: false,
+            work: RunBudget::default(),
+            estimate: None,
+        };
+        let (reviews, problems) = review_document::review_all_documents_and_report_unread(
+            &prepared.loaded,
+            &setting,
+            &prepared.snapshot,
+            err,
+        )?;
         let unread = prepared.unread.len()
             + problems.unread.len()
             + reviews.iter().map(|r| r.unread.len()).sum::<usize>();
@@ -73,24 +86,25 @@ impl Case {
             return Ok(Outcome::Unreadable("a part of the case cannot be read".to_owned()));
         }
         // An object that is only a fact, without a finding, does not count as a result of the case.
-        let counts = |result: &&Reviewed| result.template.is_some() || !result.findings.is_empty();
-        let results: Vec<&Reviewed> =
+        let counts = |result: &&ReviewedObject| result.template.is_some() || !result.findings.is_empty();
+        let results: Vec<&ReviewedObject> =
             reviews.iter().flat_map(|review| &review.results).filter(counts).collect();
         if results.is_empty() {
             let message =
                 format!("{}: the case has no pod and no object that a rule checks", self.input.display());
-            writeln!(err, "error: {}", log_text(&message))?;
+            writeln!(err, "error: {}", text_without_runner_commands(&message))?;
             return Ok(Outcome::Unreadable(message));
         }
-        let found = Expectation { results: results.iter().map(|result| Entry::of(result)).collect() };
+        let found =
+            ExpectedResults { results: results.iter().map(|result| ExpectedResult::of(result)).collect() };
         let known = expected.unwrap_or_default();
         let found = found.only_fields_given_in(&known);
         if update {
-            return self.update(&known, &found);
+            return self.write_expectation_if_different(&known, &found);
         }
         if !self.expected.exists() {
             let message = format!("{}: no such file; write it with --update", self.expected.display());
-            writeln!(err, "error: {}", log_text(&message))?;
+            writeln!(err, "error: {}", text_without_runner_commands(&message))?;
             return Ok(Outcome::Unreadable(message));
         }
         let (before, after) = (known.sorted(), found.sorted());
@@ -101,16 +115,20 @@ impl Case {
     }
 
     /// The expectation; `None` without a file.
-    fn expectation(&self) -> Result<Option<Expectation>, String> {
+    fn expectation(&self) -> Result<Option<ExpectedResults>, String> {
         let name = self.expected.display().to_string();
         match std::fs::read(&self.expected) {
-            Ok(text) => Expectation::read(&name, &text).map(Some),
+            Ok(text) => ExpectedResults::read(&name, &text).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(format!("{name}: {error}")),
         }
     }
 
-    fn update(&self, known: &Expectation, found: &Expectation) -> io::Result<Outcome> {
+    fn write_expectation_if_different(
+        &self,
+        known: &ExpectedResults,
+        found: &ExpectedResults,
+    ) -> io::Result<Outcome> {
         if known.sorted() == found.sorted() {
             return Ok(Outcome::Same);
         }
@@ -124,7 +142,12 @@ impl Case {
     }
 
     /// A unified diff, and the findings that nobody expects, with their fixes.
-    fn difference(&self, before: &Expectation, after: &Expectation, results: &[&Reviewed]) -> String {
+    fn difference(
+        &self,
+        before: &ExpectedResults,
+        after: &ExpectedResults,
+        results: &[&ReviewedObject],
+    ) -> String {
         let (old, new) = (before.text(), after.text());
         let lines = InternedInput::new(old.as_str(), new.as_str());
         let mut diff = Diff::compute(Algorithm::Histogram, &lines);
@@ -139,7 +162,7 @@ impl Case {
         for (result, entry) in results.iter().zip(&after.results) {
             let known = before.results.iter().find(|known| known.object == entry.object);
             let expects = |finding: &Finding| {
-                let line = Entry::finding(finding);
+                let line = ExpectedResult::finding(finding);
                 known.and_then(|known| known.findings.as_ref()).is_some_and(|known| known.contains(&line))
             };
             if entry.findings.is_none() {
@@ -147,9 +170,12 @@ impl Case {
             }
             for Located { item, .. } in result.findings.iter().filter(|found| !expects(&found.item)) {
                 let Finding { rule, message, fix, .. } = item;
-                text.push_str(&format!("{}: {rule} {message}\n  fix: {fix}\n", object(result)));
+                text.push_str(&format!(
+                    "{}: {rule} {message}\n  fix: {fix}\n",
+                    kind_name_and_template(result)
+                ));
             }
         }
-        text.lines().flat_map(|line| [log_text(line), "\n".to_owned()]).collect()
+        text.lines().flat_map(|line| [text_without_runner_commands(line), "\n".to_owned()]).collect()
     }
 }

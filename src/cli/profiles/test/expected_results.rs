@@ -1,26 +1,26 @@
 //! The expected results of a case, as a file has them.
 
 use crate::json::decode_with_place;
-use crate::manifest::{self, Item, to_yaml};
+use crate::manifest::{self, DocumentOrError, to_yaml};
 use crate::plan::Edit;
 use crate::profile::INJECTED_ANNOTATION;
-use crate::report::Reviewed;
-use crate::report::review_text::object;
+use crate::report::ReviewedObject;
+use crate::report::review_text::kind_name_and_template;
 use crate::rules::Finding;
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Results in the order of the manifest.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Expectation {
-    pub(super) results: Vec<Entry>,
+pub(super) struct ExpectedResults {
+    pub(super) results: Vec<ExpectedResult>,
 }
 
 /// The result for a pod, a pod template or another object. A key that is absent is not compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Entry {
+pub(super) struct ExpectedResult {
     /// Kind, namespace, name, and the place of the template.
     pub(super) object: String,
     /// Profile; null if the pod gets none.
@@ -49,22 +49,22 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Str
     Option::deserialize(deserializer).map(Some)
 }
 
-impl Expectation {
+impl ExpectedResults {
     /// Reads a file.
     pub(super) fn read(name: &str, text: &[u8]) -> Result<Self, String> {
-        let mut items = manifest::read(name, text).into_iter();
+        let mut items = manifest::read_documents_of_file(name, text).into_iter();
         let document = match (items.next(), items.next()) {
-            (Some(Item::Document(document)), None) => document,
-            (Some(Item::Error(error)), _) => return Err(error.to_string()),
+            (Some(DocumentOrError::Document(document)), None) => document,
+            (Some(DocumentOrError::Error(error)), _) => return Err(error.to_string()),
             (_, Some(_)) => return Err(format!("{name}: expected one document")),
-            (Some(Item::Empty { .. }) | None, None) => return Err(format!("{name}: no document")),
+            (Some(DocumentOrError::Empty { .. }) | None, None) => return Err(format!("{name}: no document")),
         };
         if let Some(twice) = document.warnings.first() {
             let place = twice.second;
             return Err(format!("{name}:{}:{}: duplicate key {:?}", place.line, place.column, twice.key));
         }
         decode_with_place::decode_object(document.json.get()).map_err(|error| {
-            let place = document.locate(&error.pointer);
+            let place = document.position_at_or_above_pointer(&error.pointer);
             let pointer = &error.pointer;
             format!("{name}:{}:{}: {pointer}: {}", place.line, place.column, error.message)
         })
@@ -72,11 +72,11 @@ impl Expectation {
 
     /// The same results, without the keys that the entry for the same object in `other` leaves out.
     pub(super) fn only_fields_given_in(self, other: &Self) -> Self {
-        let masked = |entry: Entry| {
+        let masked = |entry: ExpectedResult| {
             let Some(known) = other.results.iter().find(|known| known.object == entry.object) else {
                 return entry;
             };
-            Entry {
+            ExpectedResult {
                 profile: entry.profile.filter(|_| known.profile.is_some()),
                 verdict: entry.verdict.filter(|_| known.verdict.is_some()),
                 changes: entry.changes.filter(|_| known.changes.is_some()),
@@ -102,9 +102,9 @@ impl Expectation {
     }
 }
 
-impl Entry {
+impl ExpectedResult {
     /// The entry of a result.
-    pub(super) fn of(result: &Reviewed) -> Self {
+    pub(super) fn of(result: &ReviewedObject) -> Self {
         let decision = &result.decision;
         let changes = decision.plan.changes.iter().filter(|change| {
             // Its fingerprint would change with every setting of the profile.
@@ -113,12 +113,12 @@ impl Entry {
         let changes = changes.map(|change| {
             let owner = change.edit.container().and_then(|at| result.containers.get(at));
             let owner = owner.map(|name| format!("{name}: ")).unwrap_or_default();
-            printable(&format!("{owner}{}", change.edit.summary()), 4_000)
+            escaped_and_cut(&format!("{owner}{}", change.edit.summary()), 4_000)
         });
         // Only pods have a profile.
         let pod = result.template.as_ref();
         Self {
-            object: object(result),
+            object: kind_name_and_template(result),
             profile: pod.map(|_| decision.profile.clone()),
             verdict: Some(if decision.denied { Verdict::Deny } else { Verdict::Allow }),
             changes: pod.map(|_| changes.collect()),

@@ -1,7 +1,7 @@
 //! Which files are cases.
 
 use super::case::{Case, EXPECTED};
-use crate::cli::input::files;
+use crate::cli::input::read_files_and_directories;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ pub(super) fn find(paths: &[PathBuf], others: &[&PathBuf]) -> Result<Vec<Case>, 
         if !path.exists() {
             return Err(format!("{}: no such file or directory", path.display()));
         }
-        for file in files::files_of_path(path) {
+        for file in read_files_and_directories::files_of_path(path) {
             let real = whole(&file);
             if others.iter().any(|other| real.starts_with(other)) {
                 continue;

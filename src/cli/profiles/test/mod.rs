@@ -6,8 +6,8 @@ mod find_cases;
 mod test_report;
 
 use crate::cli::Exit;
-use crate::cli::input::{self, ClusterSettingFlags, Files, Inputs};
-use crate::report::ci::log_text;
+use crate::cli::input::{self, ClusterSettingFlags, FactFileFlags, InputFlags};
+use crate::report::ci::text_without_runner_commands;
 use case::{Case, Outcome};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PATH")]
     cluster: Vec<PathBuf>,
     /// Namespace for objects whose manifest does not set metadata.namespace; default: "default"
-    #[arg(long, short, value_name = "NS", value_parser = input::namespace)]
+    #[arg(long, short, value_name = "NS", value_parser = input::parse_namespace)]
     namespace: Option<String>,
     /// Write the results to the expectation files, without a comparison. The command updates only the keys that an
     /// expectation file already has
@@ -41,14 +41,14 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let files = Files {
+    let files = FactFileFlags {
         profiles: arguments.profiles.clone(),
         cluster: arguments.cluster.clone(),
         namespace: arguments.namespace.clone(),
     };
     // Profiles and cluster are read once. What is wrong with them is reported once, and not with every case.
     let mut reported = Vec::new();
-    let shared = Inputs::of_files(Vec::new(), &files, &arguments.choice);
+    let shared = InputFlags::of_files(Vec::new(), &files, &arguments.choice);
     let given = match input::read_profiles_and_fact_files(&shared, None, &mut reported)? {
         Ok(given) => given,
         Err(exit) => {
@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         }
     };
     let cases = given.clone_without_problems();
-    let prepared = input::read_inputs_with_given(&shared, given, &mut reported)?;
+    let prepared = input::read_inputs_and_live_cluster(&shared, given, &mut reported)?;
     err.write_all(&reported)?;
     match prepared {
         Err(exit) => return Ok(exit),
@@ -69,15 +69,20 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let found = match find_cases::find(&arguments.paths, &not_cases) {
         Ok(found) => found,
         Err(message) => {
-            writeln!(err, "error: {}", log_text(&message))?;
+            writeln!(err, "error: {}", text_without_runner_commands(&message))?;
             return Ok(Exit::Usage);
         }
     };
     let mut results = Vec::new();
     for case in found {
         let mut noted = Vec::new();
-        let inputs = Inputs::of_files(vec![case.input.clone()], &files, &arguments.choice);
-        let outcome = case.run(&inputs, cases.clone_without_problems(), arguments.update, &mut noted)?;
+        let inputs = InputFlags::of_files(vec![case.input.clone()], &files, &arguments.choice);
+        let outcome = case.review_and_compare_or_update(
+            &inputs,
+            cases.clone_without_problems(),
+            arguments.update,
+            &mut noted,
+        )?;
         let noted = String::from_utf8_lossy(&noted).into_owned();
         for line in noted.lines().filter(|line| !reported.contains(*line)) {
             writeln!(err, "{line}")?;
@@ -91,7 +96,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
 /// A case that cannot be read is not a failed expectation.
 fn exit(results: &[(Case, Outcome)]) -> Exit {
     let any = |is: fn(&Outcome) -> bool| results.iter().any(|(_, outcome)| is(outcome));
-    Exit::of_results(
+    Exit::of_unreadable_or_failed(
         any(|outcome| matches!(outcome, Outcome::Unreadable(_))),
         any(|outcome| matches!(outcome, Outcome::Different(_))),
     )

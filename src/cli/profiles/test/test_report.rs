@@ -1,8 +1,8 @@
 //! Results of the cases in three formats.
 
 use super::case::{Case, Outcome};
-use crate::report::ci::{command_property, command_text, log_text, xml_text};
-use crate::text::count;
+use crate::report::ci::{command_property, command_text, text_without_runner_commands, xml_text};
+use crate::text::count_with_noun;
 use clap::ValueEnum;
 use std::io::{self, Write};
 
@@ -29,10 +29,14 @@ pub(super) fn write(format: Format, results: &[(Case, Outcome)], out: &mut dyn W
 
 fn write_text(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
     for (case, outcome) in results {
-        let name = log_text(&case.input.display().to_string());
+        let name = text_without_runner_commands(&case.input.display().to_string());
         match outcome {
             Outcome::Same => writeln!(out, "ok      {name}")?,
-            Outcome::Written => writeln!(out, "written {}", log_text(&case.expected.display().to_string()))?,
+            Outcome::Written => writeln!(
+                out,
+                "written {}",
+                text_without_runner_commands(&case.expected.display().to_string())
+            )?,
             Outcome::Different(difference) => write!(out, "FAILED  {name}\n{difference}")?,
             Outcome::Unreadable(_) => writeln!(out, "ERROR   {name}")?,
         }
@@ -41,7 +45,7 @@ fn write_text(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()
     let failed = number(|outcome| matches!(outcome, Outcome::Different(_)));
     let unreadable = number(|outcome| matches!(outcome, Outcome::Unreadable(_)));
     let written = number(|outcome| matches!(outcome, Outcome::Written));
-    write!(out, "\n{}, {failed} failed", count(results.len(), "case"))?;
+    write!(out, "\n{}, {failed} failed", count_with_noun(results.len(), "case"))?;
     for (number, what) in [(unreadable, "unreadable"), (written, "written")] {
         if number > 0 {
             write!(out, ", {number} {what}")?;

@@ -5,8 +5,8 @@ use crate::cli::fail_on_flag::FailOn;
 use crate::cli::input;
 use crate::cli::review::mode_and_audience::{AudienceArgument, ModeArgument};
 use crate::json::decode_with_place;
-use crate::manifest::{self, Item, Part};
-use crate::report::Unread;
+use crate::manifest::{self, DocumentOrError, Part};
+use crate::report::UnreadInput;
 use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, Read};
@@ -40,7 +40,7 @@ struct Keys {
 /// Settings of some inputs. Paths start where the command runs.
 #[derive(Debug, Clone, Default)]
 pub(in crate::cli::review) struct Config {
-    pub(in crate::cli::review) inputs: input::Defaults,
+    pub(in crate::cli::review) inputs: input::InputDefaults,
     pub(in crate::cli::review) mode: Option<ModeArgument>,
     pub(in crate::cli::review) fail_on: Option<FailOn>,
     pub(in crate::cli::review) audience: Option<AudienceArgument>,
@@ -64,32 +64,32 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 impl Config {
     /// Reads a file and those that it extends.
-    pub(super) fn read(path: &Path) -> Result<Self, Unread> {
+    pub(super) fn read(path: &Path) -> Result<Self, UnreadInput> {
         Self::read_from(path, 1)
     }
 
-    fn read_from(path: &Path, depth: usize) -> Result<Self, Unread> {
+    fn read_from(path: &Path, depth: usize) -> Result<Self, UnreadInput> {
         let name = path.display().to_string();
-        let at = |line, column, message: String| Unread { file: name.clone(), line, column, message };
+        let at = |line, column, message: String| UnreadInput { file: name.clone(), line, column, message };
         let bytes = read(path).map_err(|error| at(1, 1, error.to_string()))?;
         let mut document = None;
-        for item in manifest::read(&name, &bytes) {
+        for item in manifest::read_documents_of_file(&name, &bytes) {
             match item {
-                Item::Document(first) if document.is_none() => document = Some(first),
-                Item::Document(more) => {
+                DocumentOrError::Document(first) if document.is_none() => document = Some(first),
+                DocumentOrError::Document(more) => {
                     return Err(at(more.line, 1, "a configuration is one document".to_owned()));
                 }
-                Item::Error(error) => return Err(at(error.line, error.column, error.message)),
-                Item::Empty { .. } => {}
+                DocumentOrError::Error(error) => return Err(at(error.line, error.column, error.message)),
+                DocumentOrError::Empty { .. } => {}
             }
         }
         let Some(document) = document else { return Ok(Self::default()) };
         let problem = |pointer: &str, message: String| {
-            let place = document.locate(pointer);
+            let place = document.position_at_or_above_pointer(pointer);
             at(place.line, place.column, message)
         };
         if let Some(twice) = document.warnings.first() {
-            let pointer = document.pointer_of(Part::default(), twice);
+            let pointer = document.pointer_of_duplicate_key(Part::default(), twice);
             return Err(problem(&pointer, format!("duplicate key {:?}", twice.key)));
         }
         let keys: Keys = decode_with_place::decode_object(document.json.get())
@@ -110,12 +110,13 @@ impl Config {
     /// The keys of a file over those of the file that it extends.
     fn build(keys: Keys, base: Self, directory: &Path) -> Result<Self, (String, String)> {
         if let Some(namespace) = &keys.namespace {
-            input::namespace(namespace).map_err(|message| ("/namespace".to_owned(), message))?;
+            input::parse_namespace(namespace).map_err(|message| ("/namespace".to_owned(), message))?;
         }
-        let ignores = keys.ignore.map(|entries| Ignores::read(entries, directory)).transpose()?;
+        let ignores =
+            keys.ignore.map(|entries| Ignores::check_and_take_entries(entries, directory)).transpose()?;
         let here = |path: PathBuf| directory.join(path);
         Ok(Self {
-            inputs: input::Defaults {
+            inputs: input::InputDefaults {
                 profile: keys.profile.or(base.inputs.profile),
                 profiles: keys.profiles.map(here).or(base.inputs.profiles),
                 cluster: keys

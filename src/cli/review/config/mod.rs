@@ -2,9 +2,9 @@
 //! as a whole; nothing of those above it does, unless it names one with `extend`.
 
 mod config_file;
+mod group_inputs_by_config_file;
 mod path_patterns;
-mod which_config_file;
 mod which_findings_config_ignores;
 
-pub(super) use which_config_file::{Choice, Group, groups};
+pub(super) use group_inputs_by_config_file::{ConfigChoice, InputsOfOneConfig, group_inputs_by_config};
 pub(in crate::cli) use which_findings_config_ignores::Ignores;

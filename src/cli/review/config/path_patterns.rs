@@ -1,7 +1,7 @@
 //! Paths of a configuration: a file, a directory with all that is below it, or a pattern.
 
 /// Whether a path, or a directory above it, fits a pattern: `*` stands for any part of a name, `**` for any directories.
-pub(super) fn fits(pattern: &str, path: &str) -> bool {
+pub(super) fn does_path_match_pattern(pattern: &str, path: &str) -> bool {
     let names = |text: &'_ str| -> Vec<String> {
         text.split('/').filter(|name| !name.is_empty() && *name != ".").map(str::to_owned).collect()
     };
@@ -75,7 +75,7 @@ mod tests {
             ("a*b*c", "aXbY", false),
             ("**", "a/b", true),
         ] {
-            assert_eq!(fits(pattern, path), fit, "{pattern} {path}");
+            assert_eq!(does_path_match_pattern(pattern, path), fit, "{pattern} {path}");
         }
     }
 
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn many_stars_take_no_time() {
         let (pattern, path) = ("**/a/".repeat(2000) + "b", "a/".repeat(2000) + "c");
-        assert!(!fits(&pattern, &path));
-        assert!(fits(&pattern, &("a/".repeat(2000) + "b")));
+        assert!(!does_path_match_pattern(&pattern, &path));
+        assert!(does_path_match_pattern(&pattern, &("a/".repeat(2000) + "b")));
     }
 }

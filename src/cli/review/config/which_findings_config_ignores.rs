@@ -1,11 +1,11 @@
 //! `ignore`: findings that a site accepts in some of its files. They do not fail the command. The verdict stays that of the
 //! webhook, which does not know this file.
 
-use super::path_patterns::fits;
-use crate::report::{Located, Reviewed};
+use super::path_patterns::does_path_match_pattern;
+use crate::report::{Located, ReviewedObject};
 use crate::rules::which_findings_annotations_ignore::Suppressed;
 use crate::rules::{self, RULES};
-use crate::text::nearest;
+use crate::text::nearest_if_probably_meant;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,10 @@ pub(in crate::cli) struct Ignores {
 
 impl Ignores {
     /// Checks entries. An error has the pointer of the wrong value.
-    pub(super) fn read(entries: Vec<IgnoreEntry>, directory: &Path) -> Result<Self, (String, String)> {
+    pub(super) fn check_and_take_entries(
+        entries: Vec<IgnoreEntry>,
+        directory: &Path,
+    ) -> Result<Self, (String, String)> {
         let mut read = Vec::new();
         for (at, IgnoreEntry { rules: ids, paths, reason }) in entries.into_iter().enumerate() {
             if reason.trim().is_empty() {
@@ -47,8 +50,9 @@ impl Ignores {
             }
             let mut rules = Vec::new();
             for (number, id) in ids.iter().enumerate() {
-                let rule = rules::find(id).ok_or_else(|| {
-                    let near = nearest(&id.to_ascii_uppercase(), RULES.iter().map(|rule| rule.id));
+                let rule = rules::find_rule(id).ok_or_else(|| {
+                    let near =
+                        nearest_if_probably_meant(&id.to_ascii_uppercase(), RULES.iter().map(|rule| rule.id));
                     let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
                     (format!("/ignore/{at}/rules/{number}"), format!("unknown rule {id:?}{near}"))
                 })?;
@@ -61,14 +65,15 @@ impl Ignores {
     }
 
     /// Sets the findings of a file aside that are ignored.
-    pub(in crate::cli) fn set_ignored_findings_aside(&self, file: &str, results: &mut [Reviewed]) {
+    pub(in crate::cli) fn set_ignored_findings_aside(&self, file: &str, results: &mut [ReviewedObject]) {
         if self.entries.is_empty() || results.iter().all(|r| r.findings.is_empty()) {
             return;
         }
         let whole = std::path::absolute(file).unwrap_or_default();
         let path = whole.strip_prefix(&self.directory).unwrap_or(&whole).display().to_string();
         let of_file = |ignore: &&Ignore| {
-            ignore.paths.is_empty() || ignore.paths.iter().any(|pattern| fits(pattern, &path))
+            ignore.paths.is_empty()
+                || ignore.paths.iter().any(|pattern| does_path_match_pattern(pattern, &path))
         };
         let ignores: Vec<&Ignore> = self.entries.iter().filter(of_file).collect();
         for r in results {

@@ -2,23 +2,23 @@
 
 use super::format_writer::{AfterAllDocuments, DocumentToWrite, FormatWriter, Sink};
 use super::repository_paths::Repository;
-use crate::cli::review::shown_findings::Filter;
-use crate::report::Unread;
-use crate::report::ci::{CiFormat, Fingerprints, Issue};
+use crate::cli::review::shown_findings::FindingFilter;
+use crate::report::UnreadInput;
+use crate::report::ci::{CiFormat, FindingForCi, Fingerprints};
 use crate::report::finding_identity_for_baselines::NamedPaths;
-use crate::report::review_text::View;
+use crate::report::review_text::WhatReviewShows;
 use std::io;
 
 pub(super) struct Ci {
     format: Box<dyn CiFormat>,
-    view: View,
-    filter: Filter,
+    view: WhatReviewShows,
+    filter: FindingFilter,
     repository: Repository,
     fingerprints: Fingerprints,
 }
 
 impl Ci {
-    pub(super) fn new(format: Box<dyn CiFormat>, view: View, filter: Filter) -> Self {
+    pub(super) fn new(format: Box<dyn CiFormat>, view: WhatReviewShows, filter: FindingFilter) -> Self {
         Self { format, view, filter, repository: Repository::here(), fingerprints: Fingerprints::default() }
     }
 }
@@ -36,7 +36,7 @@ impl FormatWriter for Ci {
         if reviewed.review.results.is_empty() {
             return Ok(());
         }
-        let file = self.repository.name(&reviewed.document.file);
+        let file = self.repository.path_in_repository(&reviewed.document.file);
         for r in &reviewed.review.results {
             let json = r.part.clone().and_then(|part| reviewed.document.json.get().get(part));
             let json = json.filter(|_| !r.findings.is_empty()).unwrap_or_default();
@@ -47,9 +47,9 @@ impl FormatWriter for Ci {
                 found.does_fail_command(reviewed.fails)
                     || self.view.shows(finding) && self.filter.shows(finding)
             });
-            let issues: Vec<Issue<'_>> = shown
+            let issues: Vec<FindingForCi<'_>> = shown
                 .map(|found| {
-                    Issue::new(
+                    FindingForCi::from_finding_with_next_fingerprint(
                         (r, found),
                         (&file, &paths),
                         reviewed.lines,
@@ -58,14 +58,17 @@ impl FormatWriter for Ci {
                     )
                 })
                 .collect();
-            self.format.add(out, &file, r, &issues)?;
+            self.format.add_reviewed_object(out, &file, r, &issues)?;
         }
         Ok(())
     }
 
     fn write_end(&mut self, out: &mut Sink<'_>, tail: &AfterAllDocuments) -> io::Result<()> {
-        let named = |unread: &Unread| Unread { file: self.repository.name(&unread.file), ..unread.clone() };
-        let unread: Vec<Unread> = tail.unread.iter().map(named).collect();
+        let named = |unread: &UnreadInput| UnreadInput {
+            file: self.repository.path_in_repository(&unread.file),
+            ..unread.clone()
+        };
+        let unread: Vec<UnreadInput> = tail.unread.iter().map(named).collect();
         self.format.end(out, &unread)
     }
 }

@@ -1,26 +1,26 @@
 //! A batch of documents with the decisions on them.
 
-use crate::cli::input::{Batch, Problems, Ready};
-use crate::cli::review::decide;
+use crate::cli::input::{Batch, DecodedFile, UnreadAndSkippedInputs};
 use crate::cli::review::document_results::DocumentReview;
-use crate::cli::review::options_of_all_decisions::Setting;
+use crate::cli::review::options_of_all_decisions::ReviewOptions;
 use crate::cli::review::placeholders::{self, Reported};
+use crate::cli::review::review_document;
 use crate::snapshot::Snapshot;
 use rayon::prelude::*;
 
-pub(super) struct Decided<'a> {
-    pub(super) files: Vec<Ready<'a>>,
+pub(super) struct DecidedBatch<'a> {
+    pub(super) files: Vec<DecodedFile<'a>>,
     /// One for each document of the files.
     pub(super) reviews: Vec<DocumentReview>,
-    pub(super) problems: Problems,
+    pub(super) problems: UnreadAndSkippedInputs,
 }
 
-impl<'a> Decided<'a> {
+impl<'a> DecidedBatch<'a> {
     /// Decides on all documents of a batch. `reported` is about the file that the first of them continues.
     pub(super) fn decide_batch(
         batch: Batch<'a>,
         reported: &mut Reported,
-        setting: &Setting,
+        setting: &ReviewOptions,
         snapshot: &Snapshot,
     ) -> Self {
         let Batch { files, problems } = batch;
@@ -30,7 +30,7 @@ impl<'a> Decided<'a> {
             .collect();
         let decided = documents
             .par_iter()
-            .map(|(file, document)| decide::decide_document(file, document, setting, snapshot));
+            .map(|(file, document)| review_document::review_document(file, document, setting, snapshot));
         let mut reviews: Vec<DocumentReview> = decided.collect();
         let mut rest = reviews.as_mut_slice();
         for parts in files.chunk_by(|_, next| next.continues) {

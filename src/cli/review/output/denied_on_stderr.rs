@@ -3,17 +3,17 @@
 use crate::cli::review::document_results::DocumentReview;
 use crate::cli::review::output_format::Format;
 use crate::report::review_text;
-use crate::report::source_line_snippet::Lines;
+use crate::report::source_line_snippet::LinesOfFile;
 use crate::rules::Severity;
 use std::io::{self, Write};
 
 /// Names the denied objects, with the errors that deny them.
-pub(super) fn write(
+pub(super) fn write_denied_objects(
     err: &mut dyn Write,
     format: Format,
     review: &DocumentReview,
     width: usize,
-    lines: &Lines<'_>,
+    lines: &LinesOfFile<'_>,
 ) -> io::Result<()> {
     for r in review.results.iter().filter(|r| r.decision.denied) {
         let errors = || r.findings.iter().filter(|f| f.item.severity == Severity::Error);
@@ -36,8 +36,8 @@ pub(super) fn write(
         writeln!(
             err,
             "denied: {}: {} by {rules}; {consequence}",
-            review_text::place(r),
-            review_text::object(r)
+            review_text::file_and_line(r),
+            review_text::kind_name_and_template(r)
         )?;
         for found in errors() {
             review_text::write_finding(err, &r.decision, found, width, Some(lines))?;

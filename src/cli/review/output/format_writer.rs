@@ -1,11 +1,11 @@
 //! A format's share of the work, and what all formats get.
 
-use crate::cli::input::File;
+use crate::cli::input::LoadedFile;
 use crate::cli::review::document_results::DocumentReview;
 use crate::manifest::Document;
 use crate::report::baseline_comparison::Comparison;
-use crate::report::source_line_snippet::Lines;
-use crate::report::{Reviewed, Skipped, Summary, Unread};
+use crate::report::source_line_snippet::LinesOfFile;
+use crate::report::{ReviewedObject, Skipped, Summary, UnreadInput};
 use crate::rules::Severity;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -13,18 +13,18 @@ use std::io::{self, Write};
 /// One document and its results.
 #[derive(Clone, Copy)]
 pub(super) struct DocumentToWrite<'a> {
-    pub(super) file: &'a File,
+    pub(super) file: &'a LoadedFile,
     pub(super) document: &'a Document,
     pub(super) review: &'a DocumentReview,
     /// The text of the file.
-    pub(super) lines: &'a Lines<'a>,
+    pub(super) lines: &'a LinesOfFile<'a>,
     /// Lowest severity with which the command fails.
     pub(super) fails: Option<Severity>,
 }
 
 impl<'a> DocumentToWrite<'a> {
     /// The results that have a patch.
-    pub(super) fn results_with_patch(&self) -> Vec<&'a Reviewed> {
+    pub(super) fn results_with_patch(&self) -> Vec<&'a ReviewedObject> {
         self.review.results.iter().filter(|r| !r.decision.patch.is_empty()).collect()
     }
 }
@@ -68,7 +68,7 @@ pub(super) struct AfterAllDocuments {
     pub(super) summary: Summary,
     /// The first skipped objects; the summary counts all.
     pub(super) skipped: Vec<Skipped>,
-    pub(super) unread: Vec<Unread>,
+    pub(super) unread: Vec<UnreadInput>,
     /// The comparison with the baseline; `None` without one.
     pub(super) comparison: Option<Comparison>,
     kept: KeptUntilEnd,
@@ -82,13 +82,13 @@ impl AfterAllDocuments {
         Self { summary, skipped: Vec::new(), unread: Vec::new(), comparison: None, kept, unreadable }
     }
 
-    pub(super) fn add_skipped(&mut self, skipped: Vec<Skipped>) {
+    pub(super) fn count_and_keep_skipped(&mut self, skipped: Vec<Skipped>) {
         self.summary.skipped += skipped.len();
         let room = self.kept.skipped.saturating_sub(self.skipped.len());
         self.skipped.extend(skipped.into_iter().take(room));
     }
 
-    pub(super) fn add_unread(&mut self, unread: Vec<Unread>) {
+    pub(super) fn count_and_keep_unread(&mut self, unread: Vec<UnreadInput>) {
         self.summary.errors += unread.len();
         for one in &unread {
             if !self.unreadable.contains(&one.file) {

@@ -10,25 +10,25 @@ mod text_and_json;
 mod yaml_patch_diff;
 
 use super::document_results::DocumentReview;
-use super::new_since_baseline::{Baselines, Number, Written};
-use super::options_of_all_decisions::Setting;
+use super::new_since_baseline::{BaselineNumber, BaselineToWrite, Baselines};
+use super::options_of_all_decisions::ReviewOptions;
 use super::output_format::Format;
 use super::placeholders::Reported;
 use super::repeated_findings::FindingsAboutTwoObjects;
-use super::shown_findings::Filter;
-use crate::cli::estimate::Asked;
-use crate::cli::input::{File, Loaded, report_unread, warn_of_duplicates};
+use super::shown_findings::FindingFilter;
+use crate::cli::estimate::EstimateRequest;
+use crate::cli::input::{Loaded, LoadedFile, report_unread, warn_of_duplicates};
 use crate::manifest::Document;
 use crate::report::baseline_comparison_text;
-use crate::report::ci::{GitHub, GitLab, JUnit, Sarif, log_text};
-use crate::report::review_text::View;
-use crate::report::source_line_snippet::Lines;
-use crate::report::{Summary, Unread};
+use crate::report::ci::{GitHub, GitLab, JUnit, Sarif, text_without_runner_commands};
+use crate::report::review_text::WhatReviewShows;
+use crate::report::source_line_snippet::LinesOfFile;
+use crate::report::{Summary, UnreadInput};
 use crate::rules::Severity;
 use crate::snapshot::Snapshot;
-use crate::text::count;
+use crate::text::count_with_noun;
 use ci_formats::Ci;
-use decided_batch::Decided;
+use decided_batch::DecidedBatch;
 use format_writer::{AfterAllDocuments, DocumentToWrite, FormatWriter, KeptUntilEnd, Sink};
 use std::io::{self, Write};
 
@@ -41,21 +41,21 @@ pub(super) struct Target<'w> {
 }
 
 /// What is shown of a review.
-pub(super) struct Shown {
-    pub(super) view: View,
-    pub(super) filter: Filter,
+pub(super) struct WhatIsShown {
+    pub(super) view: WhatReviewShows,
+    pub(super) filter: FindingFilter,
     /// Whether stderr has errors of inputs only.
     pub(super) quiet: bool,
     /// The training to estimate for each workload.
-    pub(super) estimate: Option<Asked>,
+    pub(super) estimate: Option<EstimateRequest>,
 }
 
 /// The output of a review: all its formats at once.
-pub(super) struct Output<'w> {
+pub(super) struct ReviewOutput<'w> {
     sheets: Vec<(Box<dyn FormatWriter>, Sink<'w>)>,
     /// The format whose reader has to learn of denied objects from stderr.
     silent: Option<Format>,
-    shown: Shown,
+    shown: WhatIsShown,
     tail: AfterAllDocuments,
     baselines: Baselines,
     /// Whether a format shows the whole comparison with a baseline.
@@ -64,16 +64,16 @@ pub(super) struct Output<'w> {
 
 /// The inputs of one configuration, and how they are reviewed.
 #[derive(Clone, Copy)]
-pub(super) struct Part<'a> {
+pub(super) struct InputsToReview<'a> {
     pub(super) loaded: &'a Loaded,
     pub(super) snapshot: &'a Snapshot,
-    pub(super) setting: &'a Setting,
+    pub(super) setting: &'a ReviewOptions,
     /// Lowest severity with which the command fails.
     pub(super) fails: Option<Severity>,
-    pub(super) baseline: Option<Number>,
+    pub(super) baseline: Option<BaselineNumber>,
 }
 
-fn sheet(format: Format, shown: &Shown) -> Box<dyn FormatWriter> {
+fn writer_of_format(format: Format, shown: &WhatIsShown) -> Box<dyn FormatWriter> {
     let ci = |format| Box::new(Ci::new(format, shown.view, shown.filter.clone()));
     match format {
         Format::Text => Box::new(text_and_json::Text::new(shown.view, shown.estimate)),
@@ -99,11 +99,11 @@ fn kept(format: Format) -> KeptUntilEnd {
     }
 }
 
-impl<'w> Output<'w> {
+impl<'w> ReviewOutput<'w> {
     /// Begins the output in each format.
     pub(super) fn write_begin(
         targets: Vec<Target<'w>>,
-        shown: Shown,
+        shown: WhatIsShown,
         baselines: Baselines,
     ) -> io::Result<Self> {
         let reported = targets.iter().any(|target| target.stdout && target.format.shows_findings());
@@ -115,7 +115,7 @@ impl<'w> Output<'w> {
         let compares = targets.iter().any(|target| matches!(target.format, Format::Text | Format::Json));
         let mut sheets = Vec::new();
         for target in targets {
-            let mut sheet = sheet(target.format, &shown);
+            let mut sheet = writer_of_format(target.format, &shown);
             let mut out = Sink::with_capacity(1 << 16, target.out);
             sheet.write_begin(&mut out)?;
             sheets.push((sheet, out));
@@ -126,17 +126,18 @@ impl<'w> Output<'w> {
     /// Reviews the documents of some inputs. Returns the severity of the most severe finding that counts.
     pub(super) fn decide_and_write_part(
         &mut self,
-        part: Part<'_>,
-        unread: Vec<Unread>,
+        part: InputsToReview<'_>,
+        unread: Vec<UnreadInput>,
         err: &mut dyn Write,
     ) -> io::Result<Option<Severity>> {
-        let Part { loaded, snapshot, setting, baseline, .. } = part;
+        let InputsToReview { loaded, snapshot, setting, baseline, .. } = part;
         self.baselines.note_kinds_that_inputs_lack(baseline, snapshot);
-        self.tail.add_unread(unread);
+        self.tail.count_and_keep_unread(unread);
         let (mut worst, mut pairs) = (None, FindingsAboutTwoObjects::default());
         let mut reported = Reported::default();
         let mut batches = loaded.batches();
-        let mut decide = || Some(Decided::decide_batch(batches.next()?, &mut reported, setting, snapshot));
+        let mut decide =
+            || Some(DecidedBatch::decide_batch(batches.next()?, &mut reported, setting, snapshot));
         let mut next = decide();
         while let Some(decided) = next.take() {
             // The next batch is decided while this one is written.
@@ -153,22 +154,28 @@ impl<'w> Output<'w> {
     /// Writes the results of a batch.
     fn write_batch(
         &mut self,
-        decided: Decided<'_>,
-        part: Part<'_>,
+        decided: DecidedBatch<'_>,
+        part: InputsToReview<'_>,
         pairs: &mut FindingsAboutTwoObjects,
         err: &mut dyn Write,
     ) -> io::Result<Option<Severity>> {
-        let Decided { files, reviews, problems } = decided;
+        let DecidedBatch { files, reviews, problems } = decided;
         report_unread(&problems.unread, err)?;
-        self.tail.add_unread(problems.unread.into_iter().map(|(unread, _)| unread).collect());
-        self.tail.add_skipped(problems.skipped);
+        self.tail.count_and_keep_unread(problems.unread.into_iter().map(|(unread, _)| unread).collect());
+        self.tail.count_and_keep_skipped(problems.skipped);
         let mut worst = None;
         let mut reviews = reviews.into_iter();
         for file in &files {
             let lines = file.lines();
             // The documents come first: the zip takes no review behind those of the file.
             for (document, review) in file.documents.iter().zip(&mut reviews) {
-                let of_document = self.write_document((file, document, &lines), review, part, pairs, err)?;
+                let of_document = self.count_compare_and_write_document(
+                    (file, document, &lines),
+                    review,
+                    part,
+                    pairs,
+                    err,
+                )?;
                 worst = worst.max(of_document);
             }
         }
@@ -176,15 +183,15 @@ impl<'w> Output<'w> {
     }
 
     /// Writes the results of a document.
-    fn write_document(
+    fn count_compare_and_write_document(
         &mut self,
-        (file, document, lines): (&File, &Document, &Lines<'_>),
+        (file, document, lines): (&LoadedFile, &Document, &LinesOfFile<'_>),
         mut review: DocumentReview,
-        part: Part<'_>,
+        part: InputsToReview<'_>,
         pairs: &mut FindingsAboutTwoObjects,
         err: &mut dyn Write,
     ) -> io::Result<Option<Severity>> {
-        let Part { baseline, fails, .. } = part;
+        let InputsToReview { baseline, fails, .. } = part;
         let mut worst = None;
         complain(&review.unread, err)?;
         self.tail.summary.documents += 1;
@@ -194,33 +201,34 @@ impl<'w> Output<'w> {
             let json = reviewed.part.clone().and_then(|part| document.json.get().get(part));
             self.baselines.count_against_baseline_and_record(baseline, reviewed, json.unwrap_or_default());
             worst = worst.max(match baseline {
-                None => reviewed.worst(),
-                Some(_) => reviewed.worst_new(),
+                None => reviewed.worst_severity(),
+                Some(_) => reviewed.worst_severity_not_in_baseline(),
             });
         }
         if let Some(format) = self.silent {
             warn_of_duplicates(document, err)?;
-            denied_on_stderr::write(err, format, &review, self.shown.view.width, lines)?;
+            denied_on_stderr::write_denied_objects(err, format, &review, self.shown.view.width, lines)?;
         }
         for (sheet, out) in self.sheets.iter_mut().filter(|(sheet, _)| sheet.filters_findings_itself()) {
             sheet.write_document(out, DocumentToWrite { file, document, review: &review, lines, fails })?;
         }
-        review
-            .results
-            .iter_mut()
-            .for_each(|reviewed| self.shown.filter.drop_and_count_hidden_findings(reviewed));
+        review.results.iter_mut().for_each(|reviewed| self.shown.filter.drop_what_filter_hides(reviewed));
         for (sheet, out) in self.sheets.iter_mut().filter(|(sheet, _)| !sheet.filters_findings_itself()) {
             sheet.write_document(out, DocumentToWrite { file, document, review: &review, lines, fails })?;
         }
-        self.tail.add_skipped(review.skipped);
-        self.tail.add_unread(review.unread);
+        self.tail.count_and_keep_skipped(review.skipped);
+        self.tail.count_and_keep_unread(review.unread);
         Ok(worst)
     }
 
     /// Ends the output in each format. Returns the baseline of this run, unless an input could not be read.
-    pub(super) fn write_end(mut self, err: &mut dyn Write) -> io::Result<(Summary, Option<Written>)> {
+    pub(super) fn finish_formats_and_baseline(
+        mut self,
+        err: &mut dyn Write,
+    ) -> io::Result<(Summary, Option<BaselineToWrite>)> {
         let partial = self.tail.summary.partial;
-        let (comparison, written) = std::mem::take(&mut self.baselines).end(partial);
+        let (comparison, written) =
+            std::mem::take(&mut self.baselines).finish_comparison_and_new_baseline(partial);
         self.tail.comparison = comparison;
         // Other formats only mark findings, and cannot show what is gone.
         if let Some(comparison) =
@@ -234,7 +242,7 @@ impl<'w> Output<'w> {
         }
         // Each of its lines is one patch.
         if self.silent == Some(Format::Patch) && self.tail.summary.partial {
-            let inputs = count(self.tail.summary.unreadable, "input");
+            let inputs = count_with_noun(self.tail.summary.unreadable, "input");
             writeln!(err, "warning: partial result: {inputs} unreadable")?;
         }
         if partial && written.is_some() {
@@ -244,9 +252,14 @@ impl<'w> Output<'w> {
     }
 }
 
-fn complain(problems: &[Unread], err: &mut dyn Write) -> io::Result<()> {
-    for Unread { file, line, column, message } in problems {
-        writeln!(err, "error: {}:{line}:{column}: {}", log_text(file), log_text(message))?;
+fn complain(problems: &[UnreadInput], err: &mut dyn Write) -> io::Result<()> {
+    for UnreadInput { file, line, column, message } in problems {
+        writeln!(
+            err,
+            "error: {}:{line}:{column}: {}",
+            text_without_runner_commands(file),
+            text_without_runner_commands(message)
+        )?;
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ impl Repository {
     }
 
     /// The name of a file that was given on the command line. A file outside the repository keeps its name.
-    pub(super) fn name(&self, given: &str) -> String {
+    pub(super) fn path_in_repository(&self, given: &str) -> String {
         if given == "<stdin>" {
             return "stdin".to_owned();
         }
@@ -51,7 +51,7 @@ mod tests {
             ("/tmp/a.yaml", "/tmp/a.yaml"),
             ("<stdin>", "stdin"),
         ] {
-            assert_eq!(repository.name(given), name);
+            assert_eq!(repository.path_in_repository(given), name);
         }
     }
 }

@@ -1,25 +1,25 @@
 //! The formats with verdicts, changes and findings: text and JSON.
 
 use super::format_writer::{AfterAllDocuments, DocumentToWrite, FormatWriter, Sink};
-use crate::cli::estimate::Asked;
+use crate::cli::estimate::EstimateRequest;
 use crate::report::baseline_comparison_text;
 use crate::report::review_json::{ResultEntry, SCHEMA};
 use crate::report::review_summary_by_rule::ByRule;
-use crate::report::review_text::{self, View};
+use crate::report::review_text::{self, WhatReviewShows};
 use std::io::{self, Write};
 
 /// Skipped objects that text lists.
 pub(super) const MAX_SKIPPED: usize = 10_000;
 
 pub(super) struct Text {
-    view: View,
+    view: WhatReviewShows,
     hidden: usize,
     rules: ByRule,
-    estimate: Option<Asked>,
+    estimate: Option<EstimateRequest>,
 }
 
 impl Text {
-    pub(super) fn new(view: View, estimate: Option<Asked>) -> Self {
+    pub(super) fn new(view: WhatReviewShows, estimate: Option<EstimateRequest>) -> Self {
         Self { view, hidden: 0, rules: ByRule::default(), estimate }
     }
 
@@ -28,7 +28,9 @@ impl Text {
         let Some(asked) = &self.estimate else { return Ok(()) };
         for of_one in reviewed.review.estimated.chunk_by(|(one, _), (other, _)| one == other) {
             let templates: Vec<_> = of_one.iter().map(|(_, template)| *template).collect();
-            if let (Some((workload, _)), Some(line)) = (of_one.first(), asked.line(&templates)) {
+            if let (Some((workload, _)), Some(line)) =
+                (of_one.first(), asked.estimate_workload_in_one_line(&templates))
+            {
                 writeln!(out, "ESTIMATE  {}: {line}", workload.name)?;
             }
         }
@@ -39,7 +41,8 @@ impl Text {
 impl FormatWriter for Text {
     fn write_document(&mut self, out: &mut Sink<'_>, reviewed: DocumentToWrite<'_>) -> io::Result<()> {
         for result in &reviewed.review.results {
-            self.hidden += review_text::write_result(out, result, self.view, Some(reviewed.lines))?;
+            self.hidden +=
+                review_text::write_result_and_count_hidden(out, result, self.view, Some(reviewed.lines))?;
             let shown = result.findings.iter().filter(|found| self.view.shows(&found.item));
             shown.for_each(|found| self.rules.add_finding(found));
         }
@@ -56,7 +59,7 @@ impl FormatWriter for Text {
                 writeln!(out, "SKIP   {} more", tail.summary.skipped - listed.len())?;
             }
         }
-        review_text::by_rule(out, &self.rules, self.view.width)?;
+        review_text::write_findings_by_rule(out, &self.rules, self.view.width)?;
         if let Some(comparison) = &tail.comparison {
             writeln!(out)?;
             baseline_comparison_text::write(out, comparison)?;

@@ -2,9 +2,9 @@
 
 use super::format_writer::{AfterAllDocuments, DocumentToWrite, FormatWriter, Sink};
 use crate::manifest::{self, Document};
-use crate::report::Reviewed;
-use crate::report::review_json::patch;
-use crate::text::count;
+use crate::report::ReviewedObject;
+use crate::report::review_json::patch_entries;
+use crate::text::count_with_noun;
 use imara_diff::{Algorithm, BasicLineDiffPrinter, InternedInput, UnifiedDiffConfig};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use std::io::{self, Write};
 fn write_note_on_missing_documents(out: &mut dyn Write, tail: &AfterAllDocuments) -> io::Result<()> {
     match tail.summary.unreadable {
         0 => Ok(()),
-        inputs => writeln!(out, "# partial result: {} unreadable", count(inputs, "input")),
+        inputs => writeln!(out, "# partial result: {} unreadable", count_with_noun(inputs, "input")),
     }
 }
 
@@ -60,7 +60,7 @@ impl FormatWriter for Patch {
             let line = json!({
                 "source": r.source, "apiVersion": r.api_version, "kind": r.kind, "namespace": r.namespace,
                 "name": r.name, "generateName": r.generate_name, "template": r.template,
-                "profile": r.decision.profile, "patch": serde_json::to_value(patch(&r.decision.patch))?,
+                "profile": r.decision.profile, "patch": serde_json::to_value(patch_entries(&r.decision.patch))?,
             });
             serde_json::to_writer(&mut *out, &line)?;
             writeln!(out)?;
@@ -102,7 +102,7 @@ impl FormatWriter for Diff {
 }
 
 /// The document before and after the changes.
-fn before_and_after(document: &Document, changed: &[&Reviewed]) -> io::Result<(Value, Value)> {
+fn before_and_after(document: &Document, changed: &[&ReviewedObject]) -> io::Result<(Value, Value)> {
     let before: Value = serde_json::from_str(document.json.get())?;
     let mut after = before.clone();
     for reviewed in changed {

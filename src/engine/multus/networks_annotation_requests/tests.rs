@@ -1,9 +1,9 @@
 use super::*;
-use crate::multus::parse;
+use crate::multus::parse_within_limit;
 
 fn requests(element: &str) -> Option<Requests<'static>> {
     let text: &'static str = format!("[{{\"name\":\"a\",{element}}}]").leak();
-    parse(text).unwrap().items.remove(0).requests.map(|r| *r)
+    parse_within_limit(text).unwrap().items.remove(0).requests.map(|r| *r)
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn refuses_values_that_multus_refuses() {
         r#""cni-args":[]"#,
     ] {
         let text = format!("[{{\"name\":\"a\",{element}}}]");
-        let error = parse(&text).unwrap_err();
+        let error = parse_within_limit(&text).unwrap_err();
         assert!(matches!(error, AnnotationError::BadValue { index: 1, .. }), "{element}: {error}");
     }
 }
@@ -54,6 +54,6 @@ fn counts_octets_as_go_does() {
         ("000000000001", None),
         ("", None),
     ] {
-        assert_eq!(octets(text), count, "{text}");
+        assert_eq!(count_octets_of_hardware_address(text), count, "{text}");
     }
 }

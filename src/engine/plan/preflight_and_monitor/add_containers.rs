@@ -6,7 +6,7 @@ use super::{monitor_flags, preflight_expectation};
 use crate::demands::Subject;
 use crate::plan::AddedContainerRefusal;
 use crate::plan::{Change, Edit, Plan, Reason, annotation_size_limit};
-use crate::pod::which_containers_webhook_added::{INSTALL, MONITOR, PREFLIGHT};
+use crate::pod::which_containers_webhook_added::{INSTALL_CONTAINER, MONITOR_CONTAINER, PREFLIGHT_CONTAINER};
 use crate::profile::{PreflightInstall, Profile, Scrape};
 
 /// Adds the containers to a plan that is otherwise complete: their env, mounts and quantities are those of the target with
@@ -51,9 +51,13 @@ pub(in crate::plan) fn add_containers_to_plan(
             if let Some(name) = &place.image_volume {
                 changes.push(volume(name, Some(preflight.image.clone()), "the program that preflight runs"));
             }
-        } else if pod.added_container(INSTALL).is_none() {
+        } else if pod.container_that_looks_added(INSTALL_CONTAINER).is_none() {
             let reason = "copies the fabric-admission program to the volume, so that the training container can run it";
-            changes.push(container(INSTALL, writer.install_container_json(&preflight.image), reason.into()));
+            changes.push(container(
+                INSTALL_CONTAINER,
+                writer.install_container_json(&preflight.image),
+                reason.into(),
+            ));
         }
         let expected = preflight_expectation::expectation_of_preflight(subject, profile, plan, &place);
         let name = pod.containers().get(target).map(|c| c.name()).unwrap_or_default();
@@ -61,10 +65,10 @@ pub(in crate::plan) fn add_containers_to_plan(
         let reason = format!(
             "checks the fabric before the training starts, in the image and with the devices of container {name}; the pod's effective request does not grow"
         );
-        changes.push(container(PREFLIGHT, text, reason.into()));
+        changes.push(container(PREFLIGHT_CONTAINER, text, reason.into()));
     }
     if let Some(monitor) = place.monitor {
-        let devices = if place.writes_facts(pod) {
+        let devices = if place.has_preflight_for_monitor(pod) {
             "the pod's RDMA devices"
         } else {
             "all RDMA devices that the pod sees"
@@ -73,7 +77,7 @@ pub(in crate::plan) fn add_containers_to_plan(
         let mut flags = monitor_flags::flags_env_and_mounts_of_monitor(pod, plan, &place, monitor);
         does.append(&mut flags.does);
         let text = writer.monitor_container_json(monitor, profile.transport, flags);
-        changes.push(container(MONITOR, text, does.join("; ").into()));
+        changes.push(container(MONITOR_CONTAINER, text, does.join("; ").into()));
         let own = PROMETHEUS_ANNOTATIONS.iter().any(|key| pod.annotation(key).is_some());
         if monitor.scrape == Scrape::Annotations && !own {
             let values = ["true".to_owned(), monitor.port.to_string(), "/metrics".to_owned()];

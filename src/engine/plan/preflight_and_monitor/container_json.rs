@@ -6,13 +6,13 @@ use super::preflight_resources::{resources_json_of_install, resources_json_of_pr
 use super::raw_pod_text::entries;
 use super::volume_mount_json::mount;
 use super::which_containers_are_added::ContainersToAdd;
-use crate::json::write::{array, object, string};
+use crate::json::write::{json_of_list, json_of_pairs, json_of_text};
 use crate::nccl::Transport;
 use crate::plan::annotation_names_and_paths::{NCCL_CONF_PATH, SHM_PATH};
 use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
 use crate::pod::which_containers_webhook_added::{
-    IMAGE_PATH, INSTALL, MONITOR, PREFLIGHT, PROGRAM, RUN_PATH,
+    IMAGE_PATH, INSTALL_CONTAINER, MONITOR_CONTAINER, PREFLIGHT_CONTAINER, PROGRAM, PROGRAM_VOLUME_PATH,
 };
 use crate::preflight::expectation_document::{Expectation, VARIABLE};
 use crate::profile::{Monitor, Preflight, PreflightInstall};
@@ -40,14 +40,14 @@ impl AddedContainerWriter<'_> {
     pub(super) fn install_container_json(&self, image: &str) -> String {
         let first = self.plan.targets.first().and_then(|t| self.pod.containers().get(t.index));
         let mut members = vec![
-            ("name", string(INSTALL)),
-            ("image", string(image)),
-            ("args", array(&["preflight", "--install", RUN_PATH].map(string))),
+            ("name", json_of_text(INSTALL_CONTAINER)),
+            ("image", json_of_text(image)),
+            ("args", json_of_list(&["preflight", "--install", PROGRAM_VOLUME_PATH].map(json_of_text))),
         ];
         members.extend(first.and_then(resources_json_of_install).map(|resources| ("resources", resources)));
-        members.push(("volumeMounts", array(&[self.run(false), self.no_token()])));
+        members.push(("volumeMounts", json_of_list(&[self.run(false), self.no_token()])));
         members.push(("securityContext", self.restricted()));
-        object(&members)
+        json_of_pairs(&members)
     }
 
     /// Checks the fabric as the container at `target` will see it.
@@ -57,16 +57,18 @@ impl AddedContainerWriter<'_> {
         target: usize,
         expected: &Expectation,
     ) -> String {
-        let Some(container) = self.pod.containers().get(target) else { return object(&[]) };
+        let Some(container) = self.pod.containers().get(target) else { return json_of_pairs(&[]) };
         let raw = self.place.raw.container(target);
         let program = match preflight.install {
-            PreflightInstall::Copy => format!("{RUN_PATH}/{PROGRAM}"),
+            PreflightInstall::Copy => format!("{PROGRAM_VOLUME_PATH}/{PROGRAM}"),
             PreflightInstall::ImageVolume => format!("{IMAGE_PATH}/{PROGRAM}"),
         };
         let edits = || self.plan.changes_of_container(target).iter().map(|c| &c.edit);
         let mut env: Vec<String> =
             entries(raw.and_then(|r| r.env.as_ref())).map(|(_, text)| text.to_owned()).collect();
-        let variable = |name: &str, value: &str| object(&[("name", string(name)), ("value", string(value))]);
+        let variable = |name: &str, value: &str| {
+            json_of_pairs(&[("name", json_of_text(name)), ("value", json_of_text(value))])
+        };
         env.extend(edits().filter_map(|edit| match edit {
             Edit::Env { name, value, .. } => Some(variable(name, value)),
             _ => None,
@@ -90,20 +92,20 @@ impl AddedContainerWriter<'_> {
         if let Some(name) = &self.place.image_volume {
             mounts.push(mount(name, IMAGE_PATH, None, true));
         }
-        let mut members = vec![("name", string(PREFLIGHT))];
+        let mut members = vec![("name", json_of_text(PREFLIGHT_CONTAINER))];
         members.extend(raw.and_then(|r| r.image).map(|image| ("image", image.get().to_owned())));
         members
             .extend(raw.and_then(|r| r.image_pull_policy).map(|p| ("imagePullPolicy", p.get().to_owned())));
-        members.push(("command", array(&[string(&program)])));
+        members.push(("command", json_of_list(&[json_of_text(&program)])));
         let args = ["preflight", "--termination-message", "/dev/termination-log"];
-        members.push(("args", array(&args.map(string))));
-        members.push(("env", array(&env)));
+        members.push(("args", json_of_list(&args.map(json_of_text))));
+        members.push(("env", json_of_list(&env)));
         members.extend(raw.and_then(|r| r.env_from).map(|sources| ("envFrom", sources.get().to_owned())));
         let resources = resources_json_of_preflight(self.pod, self.plan, container);
         members.extend(resources.map(|resources| ("resources", resources)));
-        members.push(("volumeMounts", array(&mounts)));
+        members.push(("volumeMounts", json_of_list(&mounts)));
         members.extend(self.security_context(target));
-        object(&members)
+        json_of_pairs(&members)
     }
 
     /// Exports the counters. The transport is a flag too, because facts may be missing or of another release.
@@ -113,34 +115,34 @@ impl AddedContainerWriter<'_> {
         transport: Transport,
         flags: MonitorFlags,
     ) -> String {
-        let port = object(&[
-            ("name", string("fabric-metrics")),
+        let port = json_of_pairs(&[
+            ("name", json_of_text("fabric-metrics")),
             ("containerPort", monitor.port.to_string()),
-            ("protocol", string("TCP")),
+            ("protocol", json_of_text("TCP")),
         ]);
-        let (listen, facts) = (format!(":{}", monitor.port), format!("{RUN_PATH}/facts.json"));
+        let (listen, facts) = (format!(":{}", monitor.port), format!("{PROGRAM_VOLUME_PATH}/facts.json"));
         let mut words = vec!["monitor", "--listen", listen.as_str(), "--expect-transport", transport.word()];
-        if self.place.writes_facts(self.pod) {
+        if self.place.has_preflight_for_monitor(self.pod) {
             words.extend(["--facts", facts.as_str()]);
         }
         words.extend(flags.args.iter().map(String::as_str));
-        let args: Vec<String> = words.into_iter().map(string).collect();
+        let args: Vec<String> = words.into_iter().map(json_of_text).collect();
         let mut mounts = vec![self.run(true), self.no_token()];
         mounts.extend(self.shm().map(|volume| mount(volume, SHM_PATH, None, true)));
         mounts.extend(flags.mounts);
         let mut members = vec![
-            ("name", string(MONITOR)),
-            ("image", string(&monitor.image)),
-            ("args", array(&args)),
-            ("ports", array(&[port])),
+            ("name", json_of_text(MONITOR_CONTAINER)),
+            ("image", json_of_text(&monitor.image)),
+            ("args", json_of_list(&args)),
+            ("ports", json_of_list(&[port])),
         ];
-        members.extend((!flags.env.is_empty()).then(|| ("env", array(&flags.env))));
+        members.extend((!flags.env.is_empty()).then(|| ("env", json_of_list(&flags.env))));
         members
             .extend(resources_json_of_monitor(self.pod, monitor).map(|resources| ("resources", resources)));
-        members.push(("volumeMounts", array(&mounts)));
+        members.push(("volumeMounts", json_of_list(&mounts)));
         members.push(("securityContext", self.restricted()));
-        members.push(("restartPolicy", string("Always")));
-        object(&members)
+        members.push(("restartPolicy", json_of_text("Always")));
+        json_of_pairs(&members)
     }
 
     /// The volume at `/dev/shm` of the first target: without it a container measures the runtime's own.
@@ -178,17 +180,17 @@ impl AddedContainerWriter<'_> {
         let yes = || "true".to_owned();
         let mut members = vec![
             ("allowPrivilegeEscalation", "false".to_owned()),
-            ("capabilities", object(&[("drop", array(&[string("ALL")]))])),
+            ("capabilities", json_of_pairs(&[("drop", json_of_list(&[json_of_text("ALL")]))])),
             ("readOnlyRootFilesystem", yes()),
             ("runAsNonRoot", yes()),
         ];
         members.extend(root.then(|| ("runAsUser", USER.to_owned())));
-        members.push(("seccompProfile", object(&[("type", string("RuntimeDefault"))])));
-        object(&members)
+        members.push(("seccompProfile", json_of_pairs(&[("type", json_of_text("RuntimeDefault"))])));
+        json_of_pairs(&members)
     }
 
     fn run(&self, read_only: bool) -> String {
-        mount(&self.place.volume, RUN_PATH, None, read_only)
+        mount(&self.place.volume, PROGRAM_VOLUME_PATH, None, read_only)
     }
 
     fn no_token(&self) -> String {

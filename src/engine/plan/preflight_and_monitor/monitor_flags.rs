@@ -2,12 +2,12 @@
 
 use super::volume_mount_json::mount;
 use super::which_containers_are_added::ContainersToAdd;
-use crate::json::write::{object, string};
+use crate::json::write::{json_of_pairs, json_of_text};
 use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
 use crate::pod::pod_fields::Container;
-use crate::pod::variable_value::deciding;
-use crate::pod::which_containers_webhook_added::RUN_PATH;
+use crate::pod::variable_value::entries_that_may_decide;
+use crate::pod::which_containers_webhook_added::PROGRAM_VOLUME_PATH;
 use crate::profile::Monitor;
 
 /// Port of NCCL's RAS, unless `NCCL_RAS_ADDR` names another (NVIDIA/nccl src/ras/client_support.cc).
@@ -58,9 +58,9 @@ pub(super) fn flags_env_and_mounts_of_monitor(
         flags.does.push(format!("on rank 0, asks NCCL's RAS on port {port} once a minute"));
         for (name, path) in INDICES {
             flags.args.push(format!("--rank-index=$({name})"));
-            let field = object(&[("fieldPath", string(path))]);
-            let from = object(&[("fieldRef", field)]);
-            flags.env.push(object(&[("name", string(name)), ("valueFrom", from)]));
+            let field = json_of_pairs(&[("fieldPath", json_of_text(path))]);
+            let from = json_of_pairs(&[("fieldRef", field)]);
+            flags.env.push(json_of_pairs(&[("name", json_of_text(name)), ("valueFrom", from)]));
         }
     }
     flags
@@ -77,7 +77,9 @@ fn planned_or_own_variable<'v>(
         Edit::Env { name: own, value, .. } if **own == *name => Some(&**value),
         _ => None,
     });
-    planned.or_else(|| deciding(container, name).next().and_then(|(_, entry)| entry.literal()))
+    planned.or_else(|| {
+        entries_that_may_decide(container, name).next().and_then(|(_, entry)| entry.literal_or_empty())
+    })
 }
 
 /// The volume, the mount path and the folder of NCCL's log, if the log is on an emptyDir: a volume of several pods has the
@@ -107,6 +109,8 @@ fn nccl_log_folder_on_empty_dir<'v>(
     let is_scratch = pod.volumes().iter().any(|v| v.name.as_deref() == Some(name) && v.empty_dir.is_some());
     // The monitor reads these paths, or has a mount of its own there.
     let is_free = path.len() > 1
-        && ![RUN_PATH, "/dev", "/proc", "/sys", "/var/run"].iter().any(|own| path.starts_with(own));
+        && ![PROGRAM_VOLUME_PATH, "/dev", "/proc", "/sys", "/var/run"]
+            .iter()
+            .any(|own| path.starts_with(own));
     (is_scratch && is_free && !is_part).then_some((name, path, folder))
 }

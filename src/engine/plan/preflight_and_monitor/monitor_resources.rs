@@ -2,8 +2,8 @@
 //! (k8s.io/kubernetes pkg/apis/core/v1/helper/qos: Guaranteed needs CPU and memory on every container, and one value makes
 //! a pod Burstable), and passes a quota, which requires a value of every container.
 
-use crate::json::null_as_absent::Quantities;
-use crate::json::write::{object, string};
+use crate::json::types_of_decoded_fields::Quantities;
+use crate::json::write::{json_of_pairs, json_of_text};
 use crate::pod::PodView;
 use crate::profile::Monitor;
 
@@ -25,12 +25,15 @@ pub(super) fn resources_json_of_monitor(pod: &PodView<'_>, monitor: &Monitor) ->
         ("ephemeral-storage", STORAGE),
     ];
     let limited = own.iter().filter(|(name, _)| all(&|c| has(c.limits(), name)));
-    let limits: Vec<(&str, String)> = limited.map(|(name, value)| (*name, string(value))).collect();
+    let limits: Vec<(&str, String)> = limited.map(|(name, value)| (*name, json_of_text(value))).collect();
     // A limit is the request where there is none (k8s.io/kubernetes pkg/apis/core/v1/defaults.go).
     let requested = own.iter().filter(|(name, _)| all(&|c| has(c.requests(), name) || has(c.limits(), name)));
-    let requests: Vec<(&str, String)> = requested.map(|(name, value)| (*name, string(value))).collect();
+    let requests: Vec<(&str, String)> = requested.map(|(name, value)| (*name, json_of_text(value))).collect();
     let lists = [("limits", limits), ("requests", requests)];
-    let members: Vec<(&str, String)> =
-        lists.iter().filter(|(_, list)| !list.is_empty()).map(|(name, list)| (*name, object(list))).collect();
-    (!members.is_empty()).then(|| object(&members))
+    let members: Vec<(&str, String)> = lists
+        .iter()
+        .filter(|(_, list)| !list.is_empty())
+        .map(|(name, list)| (*name, json_of_pairs(list)))
+        .collect();
+    (!members.is_empty()).then(|| json_of_pairs(&members))
 }

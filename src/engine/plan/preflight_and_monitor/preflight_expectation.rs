@@ -7,7 +7,7 @@ use crate::multus;
 use crate::nccl::Transport;
 use crate::plan::annotation_names_and_paths::NCCL_CONF;
 use crate::plan::{Edit, Plan, nccl_conf_and_small_files, nccl_conf_format};
-use crate::pod::which_containers_webhook_added::RUN_PATH;
+use crate::pod::which_containers_webhook_added::PROGRAM_VOLUME_PATH;
 use crate::preflight::expectation_document::{Expectation, Policy};
 use crate::profile::{CheckVerdict, PreflightVerdict, Profile, injected_mark_of};
 
@@ -51,8 +51,8 @@ pub(super) fn expectation_of_preflight(
             PreflightVerdict::Warn => Policy::Warn,
             PreflightVerdict::Fail => Policy::Fail,
         }),
-        write: place.nccl_conf_of_preflight().map(|_| format!("{RUN_PATH}/{NCCL_CONF}")),
-        facts: Some(format!("{RUN_PATH}/facts.json")),
+        write: place.nccl_conf_of_preflight().map(|_| format!("{PROGRAM_VOLUME_PATH}/{NCCL_CONF}")),
+        facts: Some(format!("{PROGRAM_VOLUME_PATH}/facts.json")),
         conf: nccl_conf_format::first_variables_of_conf(lines)
             .map(|(name, value)| format!("{name}={value}"))
             .collect(),
@@ -70,7 +70,7 @@ fn expected_devices(subject: &Subject<'_>, profile: &Profile, plan: &Plan) -> Op
     let held = extended_units_of_targets(subject.pod, plan);
     let of_rail = |name: &str| profile.rails.iter().any(|r| r.resource.as_deref() == Some(name));
     let efa = profile.transport == Transport::Efa;
-    let counts = |name: &str| of_rail(name) || efa && profile.serves_resource(name);
+    let counts = |name: &str| of_rail(name) || efa && profile.has_resource(name);
     let sum = held.iter().filter(|(name, _)| counts(name)).fold(0_i64, |sum, (_, n)| sum.saturating_add(*n));
     u32::try_from(sum).ok().filter(|n| *n > 0)
 }
@@ -78,13 +78,13 @@ fn expected_devices(subject: &Subject<'_>, profile: &Profile, plan: &Plan) -> Op
 /// Interfaces of the profile's rails in the final annotation.
 fn interfaces(subject: &Subject<'_>, profile: &Profile, plan: &Plan) -> Vec<String> {
     let planned = plan.changes_of_pod_itself().iter().find_map(|c| match &c.edit {
-        Edit::Networks { value, .. } => multus::parse(value).ok(),
+        Edit::Networks { value, .. } => multus::parse_within_limit(value).ok(),
         _ => None,
     });
     let Some(networks) = planned.as_ref().or(subject.readable_networks()) else { return Vec::new() };
     let rails = networks.items.iter().filter(|item| {
         let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
-        profile.rail_on(namespace, &item.name, subject.namespace).is_some()
+        profile.first_rail_on_network(namespace, &item.name, subject.namespace).is_some()
     });
     rails.filter_map(|item| item.interface.as_deref().map(str::to_owned)).collect()
 }

@@ -4,8 +4,8 @@
 //! neither adds to the pod. Values of a target pass whatever LimitRange and quality of service require of that target.
 
 use crate::json::lists_too_long_to_decode::MAX_RESOURCES;
-use crate::json::null_as_absent::Quantities;
-use crate::json::write::{array, object, string};
+use crate::json::types_of_decoded_fields::Quantities;
+use crate::json::write::{json_of_list, json_of_pairs, json_of_text};
 use crate::plan::pod_with_plan::PodWithPlan;
 use crate::plan::{Edit, Plan, Target};
 use crate::pod::PodView;
@@ -33,7 +33,7 @@ pub(super) fn resources_json_of_preflight(
     let mut limits = native(first.limits(), |_| true);
     let devices = extended_units_of_targets(pod, plan);
     let devices: Vec<(&str, String)> =
-        devices.iter().map(|(name, units)| (*name, string(&units.to_string()))).collect();
+        devices.iter().map(|(name, units)| (*name, json_of_text(&units.to_string()))).collect();
     limits.extend(devices);
     resources_as_json(limits, native(first.requests(), |_| true), &claims(pod, plan))
 }
@@ -47,7 +47,7 @@ pub(super) fn resources_json_of_install(first: &Container<'_>) -> Option<String>
 fn native<'c>(list: Option<&'c Quantities<'_>>, wanted: impl Fn(&str) -> bool) -> Vec<(&'c str, String)> {
     let pairs =
         list.into_iter().flat_map(Quantities::iter).filter(|(name, _)| is_native(name) && wanted(name));
-    pairs.map(|(name, quantity)| (name, string(&quantity.0))).collect()
+    pairs.map(|(name, quantity)| (name, json_of_text(&quantity.0))).collect()
 }
 
 /// Units of each extended resource that the targets hold with the plan.
@@ -89,9 +89,11 @@ fn claims(pod: &PodView<'_>, plan: &Plan) -> Vec<String> {
         }
     }
     let claim = |(name, requests): (&str, Option<BTreeSet<&str>>)| match requests {
-        None => vec![object(&[("name", string(name))])],
+        None => vec![json_of_pairs(&[("name", json_of_text(name))])],
         Some(all) => {
-            let one = |request: &str| object(&[("name", string(name)), ("request", string(request))]);
+            let one = |request: &str| {
+                json_of_pairs(&[("name", json_of_text(name)), ("request", json_of_text(request))])
+            };
             all.into_iter().map(one).collect()
         }
     };
@@ -106,11 +108,11 @@ fn resources_as_json(
     let mut members = Vec::new();
     for (name, list) in [("limits", limits), ("requests", requests)] {
         if !list.is_empty() {
-            members.push((name, object(&list)));
+            members.push((name, json_of_pairs(&list)));
         }
     }
     if !claims.is_empty() {
-        members.push(("claims", array(claims)));
+        members.push(("claims", json_of_list(claims)));
     }
-    (!members.is_empty()).then(|| object(&members))
+    (!members.is_empty()).then(|| json_of_pairs(&members))
 }

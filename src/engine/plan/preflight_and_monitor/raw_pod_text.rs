@@ -1,6 +1,6 @@
 //! Whole fields of a pod as they stand in its text: a copy keeps fields that are newer than the read model.
 
-use crate::pod::pod_fields::{PodView, Source};
+use crate::pod::pod_fields::{PodView, TextOfPod};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -72,9 +72,9 @@ impl<'a> RawSpec<'a> {
     /// Reads the text of a pod again; `None` if it is not known, or if serde_json refuses what our reader accepts.
     pub(super) fn of(pod: &PodView<'a>) -> Option<Self> {
         match pod.source {
-            Source::Unknown => None,
-            Source::Pod(text) => crate::json::reader::read::<RawPod<'a>>(text).ok().map(|pod| pod.spec),
-            Source::Review(text) => {
+            TextOfPod::Unknown => None,
+            TextOfPod::Pod(text) => crate::json::reader::read::<RawPod<'a>>(text).ok().map(|pod| pod.spec),
+            TextOfPod::Review(text) => {
                 crate::json::reader::read::<RawReview<'a>>(text).ok().map(|review| review.request.object.spec)
             }
         }

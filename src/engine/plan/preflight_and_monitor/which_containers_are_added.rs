@@ -8,7 +8,9 @@ use crate::plan::annotation_names_and_paths::NCCL_CONF_PATH;
 use crate::plan::nccl_conf_and_small_files::{self, PreflightConf};
 use crate::pod::PodView;
 use crate::pod::pod_fields::{Container, Volume, VolumeMount};
-use crate::pod::which_containers_webhook_added::{IMAGE_PATH, INSTALL, MONITOR, PREFLIGHT, RUN_PATH};
+use crate::pod::which_containers_webhook_added::{
+    IMAGE_PATH, INSTALL_CONTAINER, MONITOR_CONTAINER, PREFLIGHT_CONTAINER, PROGRAM_VOLUME_PATH,
+};
 use crate::profile::{Monitor, Preflight, PreflightInstall, Profile, Scrape};
 use std::collections::BTreeSet;
 
@@ -50,8 +52,8 @@ pub(in crate::plan) struct ContainersToAdd<'p> {
 
 impl ContainersToAdd<'_> {
     /// Whether the pod has, or gets, a preflight that writes the facts for the monitor.
-    pub(super) fn writes_facts(&self, pod: &PodView<'_>) -> bool {
-        self.preflight.is_some() || pod.added_container(PREFLIGHT).is_some()
+    pub(super) fn has_preflight_for_monitor(&self, pod: &PodView<'_>) -> bool {
+        self.preflight.is_some() || pod.container_that_looks_added(PREFLIGHT_CONTAINER).is_some()
     }
 
     /// The volume in which preflight writes `nccl.conf`, if any container reads it.
@@ -95,8 +97,10 @@ pub(in crate::plan) fn decide_containers_to_add<'p>(
     if preflight.is_none() && monitor.is_none() {
         return Some(place);
     }
-    let ours = [PREFLIGHT, MONITOR, INSTALL].into_iter().filter_map(|name| pod.added_container(name));
-    let present = ours.filter_map(|c| c.mount_at(RUN_PATH)?.1.name.as_deref()).next();
+    let ours = [PREFLIGHT_CONTAINER, MONITOR_CONTAINER, INSTALL_CONTAINER]
+        .into_iter()
+        .filter_map(|name| pod.container_that_looks_added(name));
+    let present = ours.filter_map(|c| c.mount_at(PROGRAM_VOLUME_PATH)?.1.name.as_deref()).next();
     match present.map(str::to_owned).or_else(|| free_name(pod, ADDED_CONTAINER_VOLUME_NAMES)) {
         Some(name) => place.volume = name,
         None => {
@@ -105,7 +109,7 @@ pub(in crate::plan) fn decide_containers_to_add<'p>(
         }
     }
     place.new_volume = present.is_none();
-    place.monitor = monitor.filter(|_| pod.added_container(MONITOR).is_none());
+    place.monitor = monitor.filter(|_| pod.container_that_looks_added(MONITOR_CONTAINER).is_none());
     if let Some(own) = monitor.filter(|m| m.scrape == Scrape::Annotations).and_then(|m| other_scrape(pod, m))
     {
         place.refusals.push(AddedContainerRefusal::Scrape(own));
@@ -116,7 +120,7 @@ pub(in crate::plan) fn decide_containers_to_add<'p>(
     if let Some(first) = first {
         let differs = others.iter().find(|other| image(other.index) != image(first.index));
         place.refusals.extend(differs.map(|other| AddedContainerRefusal::Images(first.index, other.index)));
-        if pod.added_container(PREFLIGHT).is_none() {
+        if pod.container_that_looks_added(PREFLIGHT_CONTAINER).is_none() {
             place.preflight = Some((preflight, first.index));
             if preflight.install == PreflightInstall::ImageVolume {
                 place.image_volume = free_name(pod, IMAGE_NAMES);
@@ -163,9 +167,9 @@ fn preflight_refusal(
     targets: &[Target],
     raw: &RawSpec<'_>,
 ) -> Option<AddedContainerRefusal> {
-    let mut names = vec![PREFLIGHT];
+    let mut names = vec![PREFLIGHT_CONTAINER];
     let copied = preflight.install == PreflightInstall::Copy;
-    names.extend(copied.then_some(INSTALL));
+    names.extend(copied.then_some(INSTALL_CONTAINER));
     if let Some(name) = names.into_iter().find(|name| is_taken(pod, name)) {
         return Some(AddedContainerRefusal::Name(name));
     }
@@ -177,7 +181,7 @@ fn preflight_refusal(
     if raw.container(first).map_or(0, RawContainer::copied_bytes) > MAX_COPIED_BYTES {
         return Some(AddedContainerRefusal::LongSettings(first));
     }
-    let paths = [RUN_PATH, IMAGE_PATH];
+    let paths = [PROGRAM_VOLUME_PATH, IMAGE_PATH];
     let paths = if copied { paths.get(..1) } else { paths.get(..) }.unwrap_or_default();
     let in_the_way =
         paths.iter().find_map(|path| nccl_conf_and_small_files::mount_in_the_way(container, path));
@@ -189,20 +193,25 @@ fn preflight_refusal(
 }
 
 fn monitor_refusal(pod: &PodView<'_>, monitor: &Monitor, raw: &RawSpec<'_>) -> Option<AddedContainerRefusal> {
-    if is_taken(pod, MONITOR) {
-        return Some(AddedContainerRefusal::Name(MONITOR));
+    if is_taken(pod, MONITOR_CONTAINER) {
+        return Some(AddedContainerRefusal::Name(MONITOR_CONTAINER));
     }
     if pod.host_network() {
         return Some(AddedContainerRefusal::HostNetwork);
     }
-    let is_ours = |index: usize| pod.init_containers().get(index).is_some_and(|c| pod.is_added(index, c));
+    let is_ours =
+        |index: usize| pod.init_containers().get(index).is_some_and(|c| pod.looks_added_by_webhook(index, c));
     raw.pointer_of_container_with_port(monitor.port, is_ours).map(AddedContainerRefusal::Port)
 }
 
 /// Whether a container of the pod has a name and is not ours.
 fn is_taken(pod: &PodView<'_>, name: &str) -> bool {
     pod.containers().iter().any(|c| c.name() == name)
-        || pod.init_containers().iter().enumerate().any(|(at, c)| c.name() == name && !pod.is_added(at, c))
+        || pod
+            .init_containers()
+            .iter()
+            .enumerate()
+            .any(|(at, c)| c.name() == name && !pod.looks_added_by_webhook(at, c))
 }
 
 /// An annotation for Prometheus that is not for the monitor.

@@ -55,7 +55,7 @@ impl Case {
             let kind = object["kind"].as_str().unwrap();
             builder.add(Layer::Input, group, kind, &object.to_string(), "default").unwrap();
         }
-        builder.set_listed(crate::facts::Kind::NetworkAttachmentDefinition, self.listed);
+        builder.set_listed(crate::facts::FactKind::NetworkAttachmentDefinition, self.listed);
         builder.build()
     }
 
@@ -65,7 +65,7 @@ impl Case {
             "metadata": {"name": "p"}, "spec": self.spec,
         });
         let profile: FabricProfile = serde_json::from_value(json).unwrap();
-        Profile::resolve(&profile, &[]).unwrap()
+        Profile::checked_with_base(&profile, &[]).unwrap()
     }
 
     fn plan(&self) -> Plan {

@@ -51,7 +51,7 @@ fn a_profile_is_written_for_so_many_targets() {
 
 #[test]
 fn a_pod_over_a_limit_gets_nothing() {
-    let most = crate::pod::list_length_limits::MAX_NODE_SELECTOR;
+    let most = crate::pod::limits_and_costs_of_pods::MAX_NODE_SELECTOR;
     for (count, withheld) in [(most, None), (most + 1, Some(crate::plan::WhyNothingPlanned::OverLimit))] {
         let mut case = Case::new();
         let selector: serde_json::Map<_, _> = (0..count).map(|n| (format!("k{n}"), "v".into())).collect();

@@ -3,7 +3,7 @@
 use super::count_units::HeldUnits;
 use crate::demands::Subject;
 use crate::plan::WhyNothingPlanned;
-use crate::pod::nic_resource_names::names_efa;
+use crate::pod::nic_resource_names::is_efa_resource;
 use crate::profile::Profile;
 use crate::profile::schema::Transport;
 
@@ -16,8 +16,8 @@ pub(super) fn check_conflict_of_efa_and_verbs(
 ) -> Result<(), WhyNothingPlanned> {
     let claimed = subject.demands.fabric_claims().nic.as_ref().map(|claim| claim.class.as_str());
     let claims_efa = |class: &&str| class.starts_with("efa");
-    let efa = units.names().find(|name| names_efa(name) && !profile.serves_resource(name));
-    let verbs = units.rdma_resource_outside_profile(subject, profile).filter(|name| !names_efa(name));
+    let efa = units.names().find(|name| is_efa_resource(name) && !profile.has_resource(name));
+    let verbs = units.rdma_resource_outside_profile(subject, profile).filter(|name| !is_efa_resource(name));
     let found = match profile.transport {
         Transport::Roce | Transport::Infiniband => efa.or(claimed.filter(claims_efa)),
         Transport::Efa => verbs.or(claimed.filter(|class| !claims_efa(class))),

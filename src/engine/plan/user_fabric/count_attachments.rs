@@ -1,11 +1,11 @@
 //! The attachments of a pod's annotation, by the device of each.
 
 use crate::demands::Subject;
-use crate::multus::{NetworkFact, Selection, Sharing};
+use crate::multus::{NetworkFact, RequestedAttachment, Sharing};
 use crate::plan::own_or_default_namespace::is_own_or_default_namespace;
 use crate::plan::user_fabric_counts::{CountedNetwork, DeviceOfAttachment};
 use crate::profile::Profile;
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use std::collections::BTreeMap;
 
 /// How an attachment relates to a profile.
@@ -33,7 +33,7 @@ pub(in crate::plan) struct Attachments<'a> {
 }
 
 struct Item<'a> {
-    selection: &'a Selection<'a>,
+    selection: &'a RequestedAttachment<'a>,
     kind: AttachmentKind,
     over: DeviceOfAttachment,
     /// The resource of the profile whose unit it takes.
@@ -99,20 +99,20 @@ impl<'a> Attachments<'a> {
     }
 }
 
-fn name(selection: &Selection<'_>) -> String {
+fn name(selection: &RequestedAttachment<'_>) -> String {
     match &selection.namespace {
-        Some(namespace) => printable(&format!("{namespace}/{}", selection.name), 127),
-        None => printable(&selection.name, 63),
+        Some(namespace) => escaped_and_cut(&format!("{namespace}/{}", selection.name), 127),
+        None => escaped_and_cut(&selection.name, 63),
     }
 }
 
 fn classify_attachment<'a>(
     subject: &'a Subject<'a>,
     profile: &'a Profile,
-    selection: &'a Selection<'a>,
+    selection: &'a RequestedAttachment<'a>,
 ) -> Item<'a> {
     let namespace = selection.namespace.as_deref().unwrap_or(subject.namespace);
-    if let Some(rail) = profile.rail_on(namespace, &selection.name, subject.namespace) {
+    if let Some(rail) = profile.first_rail_on_network(namespace, &selection.name, subject.namespace) {
         let resource = rail.resource.as_deref();
         let over = resource
             .map_or(DeviceOfAttachment::NoDevice, |name| DeviceOfAttachment::Resource(name.to_owned()));
@@ -141,7 +141,7 @@ fn classify_attachment<'a>(
     let device = fact.resource.as_ref().filter(|_| fact.takes_device != Some(false));
     // A function without RDMA, such as one for DPDK, carries no training traffic.
     let rdma = device.map(|name| {
-        let of_name = name.full().and_then(|name| subject.snapshot.resource(name));
+        let of_name = name.full_if_known().and_then(|name| subject.snapshot.resource(name));
         of_name.and_then(|known| known.rdma) != Some(false)
     });
     let (kind, over) = match (child, device, rdma) {

@@ -3,13 +3,13 @@
 use super::count_attachments::{AttachmentKind, Attachments};
 use crate::demands::Subject;
 use crate::facts::DriverKind;
-use crate::facts::device_class::driver_of;
-use crate::multus::which_resource_network_needs::is_extended;
+use crate::facts::device_class::driver_or_name_of_class;
+use crate::multus::facts_of_network::is_extended_resource;
 use crate::plan::target_container_type::{self, Target};
 use crate::plan::user_fabric_counts::CountedUnits;
-use crate::pod::nic_resource_names::names_rdma_device;
-use crate::pod::resource_units::{Holder, units};
-use crate::pod::{Accelerators, Quantity};
+use crate::pod::containers_and_their_resources::{ContainerPlace, units_or_zero};
+use crate::pod::nic_resource_names::is_rdma_device_by_name;
+use crate::pod::{AcceleratorNames, Quantity};
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
@@ -47,28 +47,28 @@ impl<'a> HeldUnits<'a> {
         profile: &'a Profile,
         targets: &[Target],
     ) -> Self {
-        let accelerators: &Accelerators = &subject.snapshot.settings().accelerators;
+        let accelerators: &AcceleratorNames = &subject.snapshot.settings().accelerators;
         let mut held: BTreeMap<&str, Held> = BTreeMap::new();
         let mut unread = false;
-        for (holder, container) in subject.pod.holders() {
-            container.each_quantity(&mut |name, quantity| {
+        for (holder, container) in subject.pod.containers_not_added_by_webhook() {
+            container.for_each_resource_quantity(&mut |name, quantity| {
                 unread |= Quantity::parse(&quantity.0).is_err();
-                if !is_extended(name) {
+                if !is_extended_resource(name) {
                     return;
                 }
-                let units = units(quantity);
+                let units = units_or_zero(quantity);
                 if units <= 0 || accelerators.contains(name) || backs_accelerator(name, subject.snapshot) {
                     return;
                 }
                 let entry = held.entry(name).or_default();
                 let sum = match holder {
-                    Holder::App(index)
+                    ContainerPlace::App(index)
                         if target_container_type::target_at_container_index(targets, index).is_some() =>
                     {
                         &mut entry.targets
                     }
-                    Holder::App(_) | Holder::Sidecar(_) => &mut entry.others,
-                    Holder::Init(_) => &mut entry.inits,
+                    ContainerPlace::App(_) | ContainerPlace::Sidecar(_) => &mut entry.others,
+                    ContainerPlace::Init(_) => &mut entry.inits,
                 };
                 *sum = sum.saturating_add(units);
             });
@@ -86,7 +86,7 @@ impl<'a> HeldUnits<'a> {
 
     /// Units of resources that the profile does not have on running containers (count), and the first of them.
     pub(super) fn running_units_outside_profile(&self, profile: &Profile) -> (i64, Option<&'a str>) {
-        let others = || self.held.iter().filter(|(name, _)| !profile.serves_resource(name));
+        let others = || self.held.iter().filter(|(name, _)| !profile.has_resource(name));
         let sum = others().fold(0_i64, |sum, (_, held)| sum.saturating_add(held.running()));
         (sum, others().next().map(|(name, _)| *name))
     }
@@ -104,8 +104,7 @@ impl<'a> HeldUnits<'a> {
         profile: &Profile,
     ) -> Option<&'a str> {
         let gke = |name: &str| profile.gke_networks.is_some() && name.starts_with(GKE_RESOURCES);
-        self.names()
-            .find(|name| !profile.serves_resource(name) && !gke(name) && is_rdma(name, subject.snapshot))
+        self.names().find(|name| !profile.has_resource(name) && !gke(name) && is_rdma(name, subject.snapshot))
     }
 
     /// A resource with an RDMA device that a container of the profile holds.
@@ -114,7 +113,7 @@ impl<'a> HeldUnits<'a> {
         subject: &Subject<'_>,
         profile: &Profile,
     ) -> Option<&'a str> {
-        let served = |name: &str| profile.transport.is_verbs() && profile.serves_resource(name);
+        let served = |name: &str| profile.transport.is_verbs() && profile.has_resource(name);
         let mut held = self.held.iter().filter(|(_, held)| held.targets > 0).map(|(name, _)| *name);
         held.find(|name| served(name) || is_rdma(name, subject.snapshot))
     }
@@ -164,19 +163,21 @@ fn is_rdma(name: &str, snapshot: &Snapshot) -> bool {
     if let Some(known) = snapshot.resource(name).and_then(|fact| fact.rdma) {
         return known;
     }
-    let driver = snapshot.cluster_facts_for_audience().class_behind(name).map(|class| {
-        let driver = driver_of(class, snapshot.device_class(class));
-        snapshot.settings().harmless_drivers.kind(driver)
+    let driver = snapshot.cluster_facts_for_audience().device_class_of_resource(name).map(|class| {
+        let driver = driver_or_name_of_class(class, snapshot.device_class(class));
+        snapshot.settings().harmless_drivers.kind_of_driver(driver)
     });
     match driver {
         Some(DriverKind::Nic) => true,
         Some(DriverKind::Harmless) => false,
-        Some(DriverKind::Unknown) | None => names_rdma_device(name),
+        Some(DriverKind::Unknown) | None => is_rdma_device_by_name(name),
     }
 }
 
 /// Whether a DeviceClass of accelerators provides a resource.
 fn backs_accelerator(name: &str, snapshot: &Snapshot) -> bool {
-    let class = snapshot.cluster_facts_for_audience().class_behind(name);
-    class.is_some_and(|class| crate::facts::device_class::is_accelerator(class, snapshot.device_class(class)))
+    let class = snapshot.cluster_facts_for_audience().device_class_of_resource(name);
+    class.is_some_and(|class| {
+        crate::facts::device_class::is_class_of_whole_accelerators(class, snapshot.device_class(class))
+    })
 }

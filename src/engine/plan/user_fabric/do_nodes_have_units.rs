@@ -34,7 +34,7 @@ pub(super) fn check_some_node_has_units(
     let names = subject.pod.containers().iter().flat_map(Container::resource_names);
     let names: BTreeSet<&str> = names.filter(|name| accelerators.contains(name)).collect();
     for name in names {
-        match view.classes().offering_of(name) {
+        match view.classes().classes_offering(name) {
             Some(offering) => landing.intersect_with(offering),
             None => landing.clear(),
         }

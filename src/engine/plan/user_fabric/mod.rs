@@ -2,17 +2,17 @@
 //! start without us still can after injection. Attachments satisfy attachments and units satisfy units, by what they
 //! provide and not by their names. The rules and their reasons are in docs/adr/0018-do-no-harm.md.
 
+mod conclude_own_fabric_from_counts;
 mod conflict_of_efa_and_verbs;
 mod count_attachments;
 mod count_units;
 mod do_nodes_have_units;
-mod which_fabric_pod_already_has;
 
+use conclude_own_fabric_from_counts::conclude_own_fabric_from_counts;
 use conflict_of_efa_and_verbs::check_conflict_of_efa_and_verbs;
 use count_attachments::{AttachmentKind, Attachments};
 pub(super) use count_attachments::{network_that_plan_may_read, rail_resource_that_network_takes};
 use count_units::HeldUnits;
-use which_fabric_pod_already_has::fabric_that_pod_already_has;
 
 use super::WhyNothingPlanned;
 use super::target_container_type::Target;
@@ -54,7 +54,7 @@ pub(super) fn count_user_fabric_or_withhold(
     };
     if !full {
         user_fabric.completeness =
-            fabric_that_pod_already_has(subject, profile, rails, targets, &attachments, &units)?;
+            conclude_own_fabric_from_counts(subject, profile, rails, targets, &attachments, &units)?;
     }
     if user_fabric.completeness == OwnFabricResult::Incomplete && user_fabric.stand_ins > 0 {
         do_nodes_have_units::check_some_node_has_units(subject, rails, &attachments)?;

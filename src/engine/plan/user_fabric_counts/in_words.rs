@@ -1,14 +1,14 @@
 //! The counts, as `why` shows them.
 
 use super::{CountedNetwork, DeviceOfAttachment, OtherFabric, OwnFabricResult, UserFabric};
-use crate::text::{count, printable};
+use crate::text::{count_with_noun, escaped_and_cut};
 
 impl UserFabric {
     /// Attachments and rails in one line: `8 of 8 rails: team-rails (8 times, nvidia.com/sriov_resource)`.
     #[must_use]
     pub fn attachments_in_words(&self) -> String {
         let have = self.own + self.stand_ins;
-        let rails = format!("{have} of {}", count(self.rails, "rail"));
+        let rails = format!("{have} of {}", count_with_noun(self.rails, "rail"));
         match self.networks.is_empty() {
             true => rails,
             false => {
@@ -22,7 +22,7 @@ impl UserFabric {
     #[must_use]
     pub fn units_in_words(&self) -> String {
         let units = self.units.iter().map(|units| {
-            let name = printable(&units.resource, 80);
+            let name = escaped_and_cut(&units.resource, 80);
             match units.others {
                 0 => format!("{name}: {}", units.targets),
                 others => format!("{name}: {} and {others} on other containers", units.targets),
@@ -64,7 +64,7 @@ impl UserFabric {
 fn network(network: &CountedNetwork) -> String {
     let times = if network.times > 1 { format!("{} times, ", network.times) } else { String::new() };
     let device = match &network.over {
-        DeviceOfAttachment::Resource(resource) => printable(resource, 80),
+        DeviceOfAttachment::Resource(resource) => escaped_and_cut(resource, 80),
         DeviceOfAttachment::NoDevice => "no device".into(),
         DeviceOfAttachment::Unknown => "not known".into(),
     };
@@ -73,20 +73,24 @@ fn network(network: &CountedNetwork) -> String {
 
 fn shown_by(other: &OtherFabric) -> String {
     match other {
-        OtherFabric::Unit(resource) => format!("resource {}", printable(resource, 80)),
+        OtherFabric::Unit(resource) => format!("resource {}", escaped_and_cut(resource, 80)),
         OtherFabric::Claim(claim) => {
-            format!("claim {} on NICs ({})", printable(&claim.claim, 63), printable(&claim.class, 80))
+            format!(
+                "claim {} on NICs ({})",
+                escaped_and_cut(&claim.claim, 63),
+                escaped_and_cut(&claim.class, 80)
+            )
         }
         OtherFabric::UnknownClaim(claim) => format!(
             "claim {} on devices of unknown class {}",
-            printable(&claim.claim, 63),
-            printable(&claim.class, 80)
+            escaped_and_cut(&claim.claim, 63),
+            escaped_and_cut(&claim.class, 80)
         ),
         OtherFabric::Child(network, resource) => {
-            format!("network {network} beside resource {}", printable(resource, 80))
+            format!("network {network} beside resource {}", escaped_and_cut(resource, 80))
         }
         OtherFabric::Networks(attachments, resource) => {
-            format!("{attachments} attachments over resource {}", printable(resource, 80))
+            format!("{attachments} attachments over resource {}", escaped_and_cut(resource, 80))
         }
     }
 }

@@ -10,7 +10,7 @@ fn nulls_read_as_absent() {
         r#"{"spec":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":null}}}}}"#,
     ] {
         let pod: PodView<'_> = serde_json::from_str(json).unwrap();
-        assert!(pod.affinity().and_then(Affinity::required_terms).is_none(), "{json}");
+        assert!(pod.affinity().and_then(Affinity::required_node_terms).is_none(), "{json}");
         assert!(pod.node_name().is_none() && pod.tolerations().is_empty(), "{json}");
     }
 }
@@ -21,7 +21,7 @@ fn null_terms_and_values_are_zero_values() {
         {"nodeSelectorTerms":[null,{"matchExpressions":[{"key":"a","operator":"In","values":["x",null]},null],"matchFields":null}]}}},
         "tolerations":[null,{"key":"gpu","operator":"Exists","tolerationSeconds":3}],"nodeSelector":{"a":null},"nodeName":""}}"#;
     let pod: PodView<'_> = serde_json::from_str(json).unwrap();
-    let terms = pod.affinity().unwrap().required_terms().unwrap();
+    let terms = pod.affinity().unwrap().required_node_terms().unwrap();
     assert!(terms[0].is_empty() && !terms[1].is_empty());
     assert_eq!(terms[1].expressions()[0].values().collect::<Vec<_>>(), ["x", ""]);
     assert_eq!(pod.tolerations().len(), 2);

@@ -2,7 +2,7 @@ use super::*;
 
 fn pod(json: &str) -> Option<(bool, String)> {
     let pod: PodView<'_> = serde_json::from_str(json).unwrap();
-    multi_node(&pod).map(|g| (g.several, g.words))
+    multi_node_evidence_of_pod(&pod).map(|g| (g.several, g.words))
 }
 
 fn labelled(key: &str, value: &str) -> Option<(bool, String)> {

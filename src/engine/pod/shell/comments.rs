@@ -5,18 +5,18 @@ use memchr::memchr;
 /// The lines of a text without their comments, each with its place (bytes). A line is read as if it began outside of
 /// quotes, which holds for a script in quotes as well (`bash -c '…'`). Where it does not hold, a comment may be kept: a
 /// variable too many that counts as set does less harm than one too few.
-pub(crate) fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(crate) fn lines_without_comments(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut start = 0;
     text.split_inclusive('\n').map(move |line| {
         let at = start;
         start += line.len();
-        (at, line.get(..comment(line)).unwrap_or(line))
+        (at, line.get(..comment_start(line)).unwrap_or(line))
     })
 }
 
 /// Where the comment of a line starts; its end if there is none. `#` starts one at the start of a word only: not in
 /// `$#`, `${#N}` or `a#b` (POSIX.1-2024, Shell Command Language, 2.3 Token Recognition, rule 9).
-fn comment(line: &str) -> usize {
+fn comment_start(line: &str) -> usize {
     if memchr(b'#', line.as_bytes()).is_none() {
         return line.len();
     }
@@ -52,7 +52,7 @@ mod tests {
             ("export A='x' # y", &["export A='x' "]),
             ("mpirun \\\n  # -x A=1 \\\n  b", &["mpirun \\\n", "  ", "  b"]),
         ] {
-            let parts: Vec<&str> = code(text).map(|(_, part)| part).collect();
+            let parts: Vec<&str> = lines_without_comments(text).map(|(_, part)| part).collect();
             assert_eq!(parts, expected, "{text}");
         }
     }
@@ -70,14 +70,14 @@ mod tests {
             "sed 's# #x#'",
             "é#",
         ] {
-            assert_eq!(code(text).map(|(_, part)| part).collect::<String>(), text);
+            assert_eq!(lines_without_comments(text).map(|(_, part)| part).collect::<String>(), text);
         }
     }
 
     #[test]
     fn places_are_those_of_the_text() {
         let text = "a # b\nc\n\n# d\ne";
-        for (at, part) in code(text) {
+        for (at, part) in lines_without_comments(text) {
             assert!(text.get(at..).is_some_and(|rest| rest.starts_with(part)));
         }
     }

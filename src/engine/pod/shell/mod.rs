@@ -2,33 +2,35 @@
 //! text rather than in `env`, and there they override injected ones.
 
 mod comments;
+mod split_commands_into_words;
 #[cfg(test)]
 mod tests;
 mod variables_set;
-mod words;
 
-pub(crate) use comments::code;
-pub use variables_set::{How, Script, Setting, arguments, script};
+pub(crate) use comments::lines_without_comments;
+pub use variables_set::{
+    EffectsOnVariables, Setting, SettingEffect, read_shell_text, read_words_without_shell,
+};
 
 /// Whether shell text gives a variable a value: `export N=V`, `N=V cmd`, `-x N=V`, `${N:-V}` and the like. Reading it
-/// (`$N`), passing it on (`-x N`) and comments do not count. It finds more than [`script`] does: leaving out one variable
+/// (`$N`), passing it on (`-x N`) and comments do not count. It finds more than [`read_shell_text`] does: leaving out one variable
 /// too many does less harm than missing one that the text sets.
 #[must_use]
 pub fn sets_variable(text: &str, name: &str) -> bool {
-    assigned(text).any(|assigned| assigned == name)
+    all_assigned_names(text).any(|assigned| assigned == name)
 }
 
 /// Every name that shell text gives a value, by the rules of [`sets_variable`], in one pass over a text of megabytes.
-pub(crate) fn assigned(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn all_assigned_names(text: &str) -> impl Iterator<Item = &str> {
     // Most words of a command have neither byte, and then no lines need to be found.
     let text = if memchr::memchr2(b'=', b'{', text.as_bytes()).is_some() { text } else { "" };
-    code(text).flat_map(|(_, part)| assigned_in(part))
+    lines_without_comments(text).flat_map(|(_, part)| assigned_in(part))
 }
 
 /// Whether shell text sources a file, whose variables are not known.
 #[must_use]
 pub fn sources_file(text: &str) -> bool {
-    code(text).any(|(_, part)| part.contains("source ") || part.contains(". /"))
+    lines_without_comments(text).any(|(_, part)| part.contains("source ") || part.contains(". /"))
 }
 
 fn assigned_in(text: &str) -> impl Iterator<Item = &str> {

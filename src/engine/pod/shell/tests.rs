@@ -39,10 +39,10 @@ fn the_empty_name_is_set_by_nothing() {
 
 /// The effects of a text, one per line.
 fn effects(text: &str) -> Vec<String> {
-    lines(&script(text, |_| true))
+    lines(&read_shell_text(text, |_| true))
 }
 
-fn lines(script: &Script<'_>) -> Vec<String> {
+fn lines(script: &EffectsOnVariables<'_>) -> Vec<String> {
     let line = |s: &Setting<'_>| format!("{:?} {} {}", s.how, s.name, s.value.as_deref().unwrap_or("?"));
     script.settings.iter().map(line).chain(script.sources.iter().map(|f| format!("source {f}"))).collect()
 }
@@ -98,14 +98,14 @@ fn shell_text_sets_variables() {
 #[test]
 fn arguments_are_words_already() {
     let list = ["mpirun", "-np", "2", "-x", "N=a b", "-x", "M", "bash", "-c", "export O=1"];
-    assert_eq!(lines(&arguments(&list)), ["Sets N a b", "PassesOn M ?"]);
-    assert_eq!(arguments(&list).settings[0].at, 4);
+    assert_eq!(lines(&read_words_without_shell(&list)), ["Sets N a b", "PassesOn M ?"]);
+    assert_eq!(read_words_without_shell(&list).settings[0].at, 4);
 }
 
 #[test]
 fn places_in_the_text() {
     let text = "cd /x\nexport N=1; bash -c 'M=2 run'";
-    for setting in script(text, |_| true).settings {
+    for setting in read_shell_text(text, |_| true).settings {
         assert!(text.get(setting.at..).unwrap().starts_with(setting.name), "{setting:?}");
     }
 }
@@ -129,9 +129,9 @@ fn broken_text_is_read_to_its_end() {
         "é=1 N=é",
         "a\\\u{e9}b",
     ] {
-        let _ = script(text, |_| true);
+        let _ = read_shell_text(text, |_| true);
         for end in 0..text.len() {
-            let _ = text.get(..end).map(|text| script(text, |_| true));
+            let _ = text.get(..end).map(|text| read_shell_text(text, |_| true));
         }
     }
 }
@@ -142,7 +142,7 @@ fn a_long_text_takes_linear_time() {
         ["$(", "${", "\"", "'", "\\", "<<E\n", "`", "bash -c '", "env ", "(", "N=${N:=", "os.environ["]
     {
         let text = part.repeat(200_000 / part.len());
-        let _ = script(&text, |_| true);
+        let _ = read_shell_text(&text, |_| true);
     }
 }
 
@@ -150,13 +150,13 @@ fn a_long_text_takes_linear_time() {
 #[test]
 fn so_many_words_and_settings_are_kept() {
     let matters: fn(&str) -> bool = |name| name == "N";
-    assert_eq!(lines(&script("M=1; N=2 M=3", matters)), ["Sets N 2"]);
+    assert_eq!(lines(&read_shell_text("M=1; N=2 M=3", matters)), ["Sets N 2"]);
     for (part, kept, most) in
         [("N=1;", 4096, 4096), ("M=1;", 0, 40_000), ("N=1 ", 4096, 4096), ("a ", 0, 16_384)]
     {
-        let read = script(&part.repeat(most), matters).unread;
+        let read = read_shell_text(&part.repeat(most), matters).unread;
         let long = part.repeat(40_001);
-        let more = script(&long, matters);
+        let more = read_shell_text(&long, matters);
         assert_eq!((read, more.unread, more.settings.len()), (false, most < 40_000, kept), "{part}");
     }
 }

@@ -1,12 +1,12 @@
 //! The effects of shell text on environment variables.
 
-use super::comments::code;
-use super::words::{Commands, Word};
+use super::comments::lines_without_comments;
+use super::split_commands_into_words::{Commands, Word};
 use std::borrow::Cow;
 
 /// The effect on a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub enum SettingEffect {
     /// It gets a value: `export N=V`, `N=V cmd`, `env N=V cmd`, `-x N=V`.
     Sets,
     /// It gets a value if it has none: `${N:-V}`, `${N:=V}`.
@@ -25,14 +25,14 @@ pub struct Setting<'t> {
     /// Value; `None` if it is known only at run time, or if there is none.
     pub value: Option<Cow<'t, str>>,
     /// The effect.
-    pub how: How,
+    pub how: SettingEffect,
     /// Its place in the text (bytes).
     pub at: usize,
 }
 
 /// The effects of a text.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Script<'t> {
+pub struct EffectsOnVariables<'t> {
     /// Variables, in the order of the text.
     pub settings: Vec<Setting<'t>>,
     /// Files that the shell sources (`source F`, `. F`): the variables in them are not known.
@@ -47,14 +47,14 @@ const MAX_SETTINGS: usize = 4096;
 
 /// The effects of a text that is being read.
 struct Found<'t> {
-    script: Script<'t>,
+    script: EffectsOnVariables<'t>,
     /// Whether a variable of this name is asked for: the others are not kept.
     matters: fn(&str) -> bool,
 }
 
 impl<'t> Found<'t> {
     fn new(matters: fn(&str) -> bool) -> Self {
-        Self { script: Script::default(), matters }
+        Self { script: EffectsOnVariables::default(), matters }
     }
 
     fn push(&mut self, setting: Setting<'t>) {
@@ -87,16 +87,16 @@ const MAX_DEPTH: usize = 3;
 
 /// Reads shell text, for the variables whose names matter.
 #[must_use]
-pub fn script(text: &str, matters: fn(&str) -> bool) -> Script<'_> {
+pub fn read_shell_text(text: &str, matters: fn(&str) -> bool) -> EffectsOnVariables<'_> {
     let mut found = Found::new(matters);
-    read(text, 0, MAX_DEPTH, &mut found);
+    add_settings_of_text(text, 0, MAX_DEPTH, &mut found);
     add_settings_of_python_text(text, &mut found);
     found.script
 }
 
 /// Reads the words that a container runs without a shell; word `i` is at `at(i)`.
 #[must_use]
-pub fn arguments<'t>(list: &[&'t str]) -> Script<'t> {
+pub fn read_words_without_shell<'t>(list: &[&'t str]) -> EffectsOnVariables<'t> {
     let word = |(i, text): (usize, &&'t str)| Word {
         raw: text,
         text: Cow::Borrowed(*text),
@@ -109,13 +109,13 @@ pub fn arguments<'t>(list: &[&'t str]) -> Script<'t> {
     found.script
 }
 
-fn read<'t>(text: &'t str, offset: usize, depth: usize, found: &mut Found<'t>) {
+fn add_settings_of_text<'t>(text: &'t str, offset: usize, depth: usize, found: &mut Found<'t>) {
     let mut commands = Commands::new(text);
     let mut words = Vec::new();
-    while commands.next_into(&mut words) {
+    while commands.read_next_command_into(&mut words) {
         add_settings_of_command(&words, offset, depth, found);
     }
-    found.script.unread |= commands.unread();
+    found.script.unread |= commands.has_unread_words();
 }
 
 /// A valid variable name at the start of a text, and the rest of the text.
@@ -133,7 +133,7 @@ fn assignment<'t>(word: &Word<'t>, offset: usize) -> Option<Setting<'t>> {
     let at = offset + word.at;
     if let Some(default) = default_of(value, name) {
         let value = known(default).map(|v| Cow::Owned(v.to_owned()));
-        return Some(Setting { name, value, how: How::Default, at });
+        return Some(Setting { name, value, how: SettingEffect::Default, at });
     }
     let value = if word.open || rest.starts_with('+') {
         None
@@ -142,7 +142,7 @@ fn assignment<'t>(word: &Word<'t>, offset: usize) -> Option<Setting<'t>> {
     } else {
         Some(Cow::Owned(value.to_owned()))
     };
-    Some(Setting { name, value, how: How::Sets, at })
+    Some(Setting { name, value, how: SettingEffect::Sets, at })
 }
 
 fn known(value: &str) -> Option<&str> {
@@ -157,7 +157,7 @@ fn default_of<'v>(value: &'v str, variable: &str) -> Option<&'v str> {
 }
 
 fn add_settings_of_command<'t>(words: &[Word<'t>], offset: usize, depth: usize, found: &mut Found<'t>) {
-    let rest = before_program(words, offset, found);
+    let rest = add_assignments_before_program(words, offset, found);
     // Without a shell nothing interprets them.
     for word in rest.iter().filter(|_| depth > 0) {
         add_defaults_in_word(word, offset, found);
@@ -166,7 +166,11 @@ fn add_settings_of_command<'t>(words: &[Word<'t>], offset: usize, depth: usize, 
 }
 
 /// `then export N=V`, `exec env N=V cmd`: the assignments for a command and the words before it; what follows them.
-fn before_program<'t, 'w>(words: &'w [Word<'t>], offset: usize, found: &mut Found<'t>) -> &'w [Word<'t>] {
+fn add_assignments_before_program<'t, 'w>(
+    words: &'w [Word<'t>],
+    offset: usize,
+    found: &mut Found<'t>,
+) -> &'w [Word<'t>] {
     let mut rest = words;
     while let Some((first, after)) = rest.split_first() {
         if let Some(setting) = assignment(first, offset) {
@@ -190,7 +194,7 @@ fn add_settings_of_program<'t>(words: &[Word<'t>], offset: usize, depth: usize, 
         "unset" => {
             let names =
                 arguments.iter().filter_map(|w| Some((name(w.raw).filter(|(_, r)| r.is_empty())?.0, w.at)));
-            found.extend(names.map(|(name, at)| gone(name, offset + at)));
+            found.extend(names.map(|(name, at)| unset_of(name, offset + at)));
         }
         "source" | "." => found.script.sources.extend(arguments.first().map(|w| w.text.clone())),
         "env" => add_settings_of_env(arguments, offset, depth, found),
@@ -204,14 +208,14 @@ fn add_settings_of_program<'t>(words: &[Word<'t>], offset: usize, depth: usize, 
             // Only if the script is a literal part of the text: else its parts have no place in the text.
             let text = inner.raw.strip_prefix(['\'', '"']).and_then(|t| t.strip_suffix(['\'', '"']));
             if let Some(text) = text.filter(|t| !t.contains('\\')) {
-                read(text, offset + inner.at + 1, depth - 1, found);
+                add_settings_of_text(text, offset + inner.at + 1, depth - 1, found);
             }
         }
     }
 }
 
-fn gone(name: &str, at: usize) -> Setting<'_> {
-    Setting { name, value: None, how: How::Unsets, at }
+fn unset_of(name: &str, at: usize) -> Setting<'_> {
+    Setting { name, value: None, how: SettingEffect::Unsets, at }
 }
 
 /// `${N:=V}` anywhere in a word.
@@ -227,7 +231,7 @@ fn add_defaults_in_word<'t>(word: &Word<'t>, offset: usize, found: &mut Found<'t
         let end = value.bytes().take(MAX_DEFAULT).position(|b| matches!(b, b'}' | b'$' | b'`'));
         let value = end.and_then(|end| value.split_at_checked(end)).filter(|(_, rest)| rest.starts_with('}'));
         let value = value.and_then(|(value, _)| known(value)).map(Cow::Borrowed);
-        found.push(Setting { name, value, how: How::Default, at: offset + word.at + start });
+        found.push(Setting { name, value, how: SettingEffect::Default, at: offset + word.at + start });
     }
 }
 
@@ -239,16 +243,21 @@ fn add_settings_of_env<'t>(arguments: &[Word<'t>], offset: usize, depth: usize, 
             found.push(setting);
         } else if matches!(first.raw, "-u" | "--unset") {
             let Some((unset, after)) = after.split_first() else { return };
-            found.extend(name(unset.raw).map(|(n, _)| gone(n, offset + unset.at)));
+            found.extend(name(unset.raw).map(|(n, _)| unset_of(n, offset + unset.at)));
             rest = after;
             continue;
         } else if let Some(unset) =
             first.raw.strip_prefix("--unset=").or_else(|| first.raw.strip_prefix("-u"))
         {
-            found.extend(name(unset).map(|(n, _)| gone(n, offset + first.at)));
+            found.extend(name(unset).map(|(n, _)| unset_of(n, offset + first.at)));
         } else if !first.raw.starts_with('-') {
             return if depth > 0 {
-                add_settings_of_program(before_program(rest, offset, found), offset, depth - 1, found)
+                add_settings_of_program(
+                    add_assignments_before_program(rest, offset, found),
+                    offset,
+                    depth - 1,
+                    found,
+                )
             } else {
                 add_settings_of_launcher_flags(rest, offset, found)
             };
@@ -266,15 +275,15 @@ fn add_settings_of_launcher_flags<'t>(arguments: &[Word<'t>], offset: usize, fou
         if let Some(inner) = flag.strip_prefix("--env=").or_else(|| flag.strip_prefix("-x=")) {
             let text = Cow::Owned(word.text.split_once('=').map_or(String::new(), |(_, v)| v.to_owned()));
             let inner = Word { raw: inner, text, open: word.open, at: word.at };
-            found.extend(handed(&inner, offset));
+            found.extend(setting_behind_launcher_flag(&inner, offset));
             continue;
         }
         match flag {
             "-x" | "--env" | "-env" | "-genv" | "-e" => {
                 let Some(next) = words.next_if(|w| name(w.raw).is_some()) else { continue };
-                let Some(mut setting) = handed(next, offset) else { continue };
-                if setting.how == How::PassesOn && matches!(flag, "-genv" | "-env") {
-                    setting.how = How::Sets;
+                let Some(mut setting) = setting_behind_launcher_flag(next, offset) else { continue };
+                if setting.how == SettingEffect::PassesOn && matches!(flag, "-genv" | "-env") {
+                    setting.how = SettingEffect::Sets;
                     setting.value = words.next().filter(|v| !v.open).map(|v| v.text.clone());
                 }
                 found.push(setting);
@@ -285,7 +294,7 @@ fn add_settings_of_launcher_flags<'t>(arguments: &[Word<'t>], offset: usize, fou
                 found.extend(names.map(|name| Setting {
                     name,
                     value: None,
-                    how: How::PassesOn,
+                    how: SettingEffect::PassesOn,
                     at: offset + next.at,
                 }));
             }
@@ -295,19 +304,19 @@ fn add_settings_of_launcher_flags<'t>(arguments: &[Word<'t>], offset: usize, fou
 }
 
 /// `N=V` or `N` behind a launcher's flag.
-fn handed<'t>(word: &Word<'t>, offset: usize) -> Option<Setting<'t>> {
+fn setting_behind_launcher_flag<'t>(word: &Word<'t>, offset: usize) -> Option<Setting<'t>> {
     assignment(word, offset).or_else(|| {
         let (name, rest) = name(word.raw)?;
         let at = offset + word.at;
-        rest.is_empty().then_some(Setting { name, value: None, how: How::PassesOn, at })
+        rest.is_empty().then_some(Setting { name, value: None, how: SettingEffect::PassesOn, at })
     })
 }
 
 /// `os.environ["N"] = …` in a program's text: it shows that the variable is set, not its value.
 fn add_settings_of_python_text<'t>(text: &'t str, found: &mut Found<'t>) {
     const FOUND: &str = "os.environ";
-    let places =
-        code(text).flat_map(|(at, part)| part.match_indices(FOUND).map(move |(start, _)| at + start));
+    let places = lines_without_comments(text)
+        .flat_map(|(at, part)| part.match_indices(FOUND).map(move |(start, _)| at + start));
     for start in places {
         let after = text.get(start + FOUND.len()..).unwrap_or_default();
         let (after, default) = match after.strip_prefix(".setdefault(") {
@@ -324,7 +333,7 @@ fn add_settings_of_python_text<'t>(text: &'t str, found: &mut Found<'t>) {
             .map(str::trim_start)
             .is_some_and(|r| r.starts_with('=') && !r.starts_with("=="));
         if default || set {
-            let how = if default { How::Default } else { How::Sets };
+            let how = if default { SettingEffect::Default } else { SettingEffect::Sets };
             found.push(Setting { name, value: None, how, at: start });
         }
     }

@@ -1,7 +1,8 @@
 use super::*;
 
 fn workload(group: &str, kind: &str, spec: &str) -> Option<(bool, String)> {
-    multi_node_workload(group, kind, &format!(r#"{{"spec":{spec}}}"#)).map(|g| (g.several, g.words))
+    multi_node_evidence_of_workload(group, kind, &format!(r#"{{"spec":{spec}}}"#))
+        .map(|g| (g.several, g.words))
 }
 
 fn yes(words: &str) -> Option<(bool, String)> {
@@ -121,5 +122,5 @@ fn workloads_of_unknown_size() {
     ] {
         assert_eq!(workload(group, kind, spec), None, "{kind} {spec}");
     }
-    assert_eq!(multi_node_workload("batch", "Job", "{"), None);
+    assert_eq!(multi_node_evidence_of_workload("batch", "Job", "{"), None);
 }

@@ -1,6 +1,6 @@
 //! Files of the training image: bytes in, names out.
 
-pub mod driver_file;
 pub mod elf;
+pub mod libibverbs_driver_config;
 pub mod library_versions;
 pub mod loader_cache;

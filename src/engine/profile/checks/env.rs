@@ -23,7 +23,7 @@ fn may_profile_set(name: &str) -> bool {
 const TRANSPORT_VARIABLE: &str = "NCCL_NET";
 
 /// `NCCL_NET=IB`: NCCL takes its own InfiniBand/RoCE transport or ends (NVIDIA/nccl src/plugin/net.cc, `ncclNetInit`).
-fn pinned() -> EnvEntry {
+fn variable_that_pins_transport() -> EnvEntry {
     EnvEntry {
         name: TRANSPORT_VARIABLE.into(),
         value: "IB".into(),
@@ -36,7 +36,7 @@ fn pinned() -> EnvEntry {
 }
 
 /// Checks the variables of a profile.
-pub(in crate::profile) fn checked_variables(
+pub(in crate::profile) fn checked_and_implied_variables(
     spec: &Spec,
     fail: &Fail<'_>,
 ) -> Result<Vec<EnvEntry>, ProfileError> {
@@ -75,8 +75,8 @@ pub(in crate::profile) fn checked_variables(
             EnvPolicy::Forbid => "pods must not set this variable".to_owned(),
             EnvPolicy::Default | EnvPolicy::Require => "set by the profile".to_owned(),
         });
-        let from = nccl_version::check(entry.nccl_from.as_ref(), &at("ncclFrom"), fail)?;
-        let before = nccl_version::check(entry.nccl_before.as_ref(), &at("ncclBefore"), fail)?;
+        let from = nccl_version::checked_version(entry.nccl_from.as_ref(), &at("ncclFrom"), fail)?;
+        let before = nccl_version::checked_version(entry.nccl_before.as_ref(), &at("ncclBefore"), fail)?;
         if from.zip(before).is_some_and(|(from, before)| from >= before) {
             return Err(fail(&at("ncclBefore"), "expected a version after ncclFrom".into()));
         }
@@ -95,7 +95,7 @@ pub(in crate::profile) fn checked_variables(
             return Err(fail("/spec/pinTransport", message.into()));
         }
         // First, since it decides what the others mean.
-        entries.insert(0, pinned());
+        entries.insert(0, variable_that_pins_transport());
     }
     if let Some(bootstrap) = &spec.bootstrap
         && entries.iter().all(|e| &*e.name != BOOTSTRAP_VARIABLE)

@@ -6,12 +6,15 @@ use crate::profile::schema::{SmallFile, Spec};
 /// Most files.
 const MAX_FILES: usize = 8;
 /// Longest file (bytes).
-pub(crate) const MAX_FILE: usize = 64 << 10;
+pub(crate) const MAX_FILE_BYTES: usize = 64 << 10;
 /// All of them (bytes). Kubernetes keeps 256 KiB of annotations an object (k8s.io/apimachinery
 /// pkg/api/validation/objectmeta.go, TotalAnnotationSizeLimitB), and the pod has some of its own.
-const MAX_ALL: usize = 192 << 10;
+const MAX_BYTES_OF_ALL_FILES: usize = 192 << 10;
 
-pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<SmallFile>, ProfileError> {
+pub(in crate::profile) fn checked_files(
+    spec: &Spec,
+    fail: &Fail<'_>,
+) -> Result<Vec<SmallFile>, ProfileError> {
     let files = spec.files.as_deref().unwrap_or_default();
     if files.len() > MAX_FILES {
         return Err(fail("/spec/files", format!("expected at most {MAX_FILES} files")));
@@ -30,12 +33,12 @@ pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Smal
         if files.iter().take(i).any(|other| other.name == file.name) {
             return Err(fail(&at("name"), format!("duplicate {:?}", file.name)));
         }
-        if !(1..=MAX_FILE).contains(&file.content.len()) {
-            return Err(fail(&at("content"), format!("expected 1 to {MAX_FILE} bytes")));
+        if !(1..=MAX_FILE_BYTES).contains(&file.content.len()) {
+            return Err(fail(&at("content"), format!("expected 1 to {MAX_FILE_BYTES} bytes")));
         }
     }
-    if files.iter().map(|f| f.content.len()).sum::<usize>() > MAX_ALL {
-        return Err(fail("/spec/files", format!("expected at most {MAX_ALL} bytes in total")));
+    if files.iter().map(|f| f.content.len()).sum::<usize>() > MAX_BYTES_OF_ALL_FILES {
+        return Err(fail("/spec/files", format!("expected at most {MAX_BYTES_OF_ALL_FILES} bytes in total")));
     }
     Ok(files.to_vec())
 }

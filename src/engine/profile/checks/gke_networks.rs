@@ -1,6 +1,6 @@
 //! Checks of `gkeNetworks`, the networks that GKE attaches.
 
-use crate::multus::parse_networks_annotation::{is_interface, is_subdomain};
+use crate::multus::parse_networks_annotation::{is_dns_subdomain, is_interface_name};
 use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::Spec;
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), Prof
         let at = |field: &str| format!("/spec/gkeNetworks/interfaces/{i}/{field}");
         let name = interface.interface_name.as_str();
         let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_' | b'.');
-        if !is_interface(name) || !name.bytes().all(plain) {
+        if !is_interface_name(name) || !name.bytes().all(plain) {
             return Err(fail(
                 &at("interfaceName"),
                 format!("{name:?} is not an interface name, such as eth2"),
@@ -28,7 +28,7 @@ pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), Prof
         if !names.insert(name) {
             return Err(fail(&at("interfaceName"), format!("two networks have the interface {name:?}")));
         }
-        if !is_subdomain(&interface.network) {
+        if !is_dns_subdomain(&interface.network) {
             let message = format!("{:?} is not the name of a GKE Network, such as rdma-0", interface.network);
             return Err(fail(&at("network"), message));
         }

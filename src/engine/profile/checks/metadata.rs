@@ -10,7 +10,7 @@ pub(in crate::profile) fn check(profile: &FabricProfile, fail: &Fail<'_>) -> Res
         let found = format!("{} {}", profile.api_version, profile.kind);
         return Err(fail("/apiVersion", format!("expected {API_VERSION} {KIND}, found {found:?}")));
     }
-    if !parse_networks_annotation::is_subdomain(&profile.metadata.name) {
+    if !parse_networks_annotation::is_dns_subdomain(&profile.metadata.name) {
         return Err(fail(
             "/metadata/name",
             "expected a name of lower-case letters, digits, '-' and '.'".into(),

@@ -1,6 +1,6 @@
 //! Checks of the values of a profile: one file per field, named like the field. `Profile::resolve` calls them all, since it
 //! also reads files, which no API server has checked. The API server checks some of the same before it stores a profile:
-//! the bounds of single values in [`crate::profile::schema`], and several values together, in CEL, in `profile/crd.rs`.
+//! the bounds of single values in [`crate::profile::schema`], and several values together, in CEL, in `profile/crd_with_cel_rules.rs`.
 
 pub(super) mod accelerators_per_node;
 pub(super) mod bootstrap;

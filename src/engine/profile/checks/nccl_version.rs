@@ -4,7 +4,7 @@ use crate::nccl::NcclVersion;
 use crate::profile::profile_error::{Fail, ProfileError};
 
 /// Checks a version of NCCL.
-pub(in crate::profile) fn check(
+pub(in crate::profile) fn checked_version(
     text: Option<&String>,
     pointer: &str,
     fail: &Fail<'_>,

@@ -36,7 +36,9 @@ pub(in crate::profile) fn check(
 
 fn check_label(key: &str, values: &[String], pointer: &str, fail: &Fail<'_>) -> Result<(), ProfileError> {
     let (prefix, name) = key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
-    if name.is_empty() || !is_label_value(name) || !prefix.is_none_or(parse_networks_annotation::is_subdomain)
+    if name.is_empty()
+        || !is_label_value(name)
+        || !prefix.is_none_or(parse_networks_annotation::is_dns_subdomain)
     {
         return Err(fail(pointer, format!("{key:?} is not a label key")));
     }

@@ -44,7 +44,7 @@ pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), Prof
     if monitor.port < 1024 {
         return Err(fail("/spec/monitor/port", "expected 1024 to 65535".to_owned()));
     }
-    let amount = |text: &str| Quantity::parse(text).ok().map(|q| (q.units(), q.is_negative()));
+    let amount = |text: &str| Quantity::parse(text).ok().map(|q| (q.units_rounded_up(), q.is_negative()));
     let resources = &monitor.resources;
     if amount(&resources.cpu).is_none_or(|(units, negative)| negative || units <= 0) {
         let message = format!("{:?} is not a CPU quantity, such as 20m", resources.cpu);
@@ -68,7 +68,7 @@ fn has_digest(image: &str) -> bool {
         && digest.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'))
 }
 
-/// As [`crate::profile::preflight_settings::PEER`].
+/// As [`crate::profile::preflight_settings::PEER_PATTERN`].
 fn is_peer(peer: &str) -> bool {
     let Some((host, port)) = peer.rsplit_once(':') else { return false };
     let number =

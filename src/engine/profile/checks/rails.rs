@@ -1,6 +1,6 @@
 //! Checks of `rails`: networks, resources and interfaces, with the counted rails spelt out.
 
-use super::resources::check_name;
+use super::resources::check_resource_name;
 use crate::multus::{NetworkRef, parse_networks_annotation};
 use crate::profile::checked_parts::Rail;
 use crate::profile::profile_error::{Fail, ProfileError};
@@ -10,7 +10,10 @@ use crate::profile::schema::{Attachment, Spec};
 const MAX_RAILS: usize = 64;
 
 /// Checks the rails and gives every attachment, in order.
-pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Rail>, ProfileError> {
+pub(in crate::profile) fn checked_rails_with_counts_expanded(
+    spec: &Spec,
+    fail: &Fail<'_>,
+) -> Result<Vec<Rail>, ProfileError> {
     let mut rails: Vec<Rail> = Vec::new();
     for (i, rail) in spec.rails.iter().flatten().enumerate() {
         let at = |field: &str| format!("/spec/rails/{i}/{field}");
@@ -25,7 +28,7 @@ pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Rail
             return Err(fail(&at("network"), message));
         }
         if let Some(resource) = &rail.resource {
-            check_name(resource, &at("resource"), fail)?;
+            check_resource_name(resource, &at("resource"), fail)?;
         }
         let count = rail.count.unwrap_or(1);
         if !(1..=64).contains(&count) {
@@ -38,7 +41,7 @@ pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Rail
         for nth in 0..count {
             let interface = match &rail.interface {
                 None => format!("rail{}", rails.len()),
-                Some(first) => count_up(first, nth, count).ok_or_else(|| {
+                Some(first) => nth_interface_name(first, nth, count).ok_or_else(|| {
                     fail(
                         &at("interface"),
                         format!("{first:?} must end in a digit, which rises by 1 per attachment"),
@@ -56,7 +59,7 @@ pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Rail
 }
 
 /// The name of the nth of `count` interfaces, counting up the digits that `first` ends in.
-fn count_up(first: &str, nth: u32, count: u32) -> Option<String> {
+fn nth_interface_name(first: &str, nth: u32, count: u32) -> Option<String> {
     if count == 1 {
         return Some(first.to_owned());
     }
@@ -70,7 +73,7 @@ fn check_interface(interface: &str, pointer: &str, fail: &Fail<'_>) -> Result<()
     let plain = interface
         .bytes()
         .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_' | b'.'));
-    if !parse_networks_annotation::is_interface(interface) || !plain {
+    if !parse_networks_annotation::is_interface_name(interface) || !plain {
         let message =
             format!("{interface:?} is not an interface name: at most 15 of a-z, 0-9, '-', '_' and '.'");
         return Err(fail(pointer, message));
@@ -90,7 +93,7 @@ fn check_interface(interface: &str, pointer: &str, fail: &Fail<'_>) -> Result<()
 }
 
 /// Checks that only an attachment that attaches networks has rails.
-pub(in crate::profile) fn check_attachment(
+pub(in crate::profile) fn refuse_rails_on_host_network(
     attachment: Attachment,
     rails: &[Rail],
     fail: &Fail<'_>,

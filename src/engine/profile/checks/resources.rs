@@ -5,9 +5,12 @@ use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::{Per, Resource, Spec};
 
 /// Checks the resources.
-pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Resource>, ProfileError> {
+pub(in crate::profile) fn checked_resources(
+    spec: &Spec,
+    fail: &Fail<'_>,
+) -> Result<Vec<Resource>, ProfileError> {
     for (i, resource) in spec.resources.iter().flatten().enumerate() {
-        check_name(&resource.name, &format!("/spec/resources/{i}/name"), fail)?;
+        check_resource_name(&resource.name, &format!("/spec/resources/{i}/name"), fail)?;
         if spec.resources.iter().flatten().take(i).any(|r| r.name == resource.name) {
             return Err(fail(&format!("/spec/resources/{i}/name"), format!("duplicate {:?}", resource.name)));
         }
@@ -27,9 +30,9 @@ pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Reso
 }
 
 /// Checks the name of an extended resource.
-pub(super) fn check_name(name: &str, pointer: &str, fail: &Fail<'_>) -> Result<(), ProfileError> {
+pub(super) fn check_resource_name(name: &str, pointer: &str, fail: &Fail<'_>) -> Result<(), ProfileError> {
     let valid = name.split_once('/').is_some_and(|(domain, rest)| {
-        parse_networks_annotation::is_subdomain(domain)
+        parse_networks_annotation::is_dns_subdomain(domain)
             && !domain.ends_with("kubernetes.io")
             && (1..=63).contains(&rest.len())
             && rest.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))

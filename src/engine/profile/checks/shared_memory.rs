@@ -5,15 +5,15 @@ use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::Spec;
 
 /// Sizes of `/dev/shm` where a profile says nothing: 8 GiB an accelerator.
-pub(in crate::profile) const DEFAULT_SHM: i64 = 8 << 30;
+pub(in crate::profile) const DEFAULT_SHM_PER_ACCELERATOR: i64 = 8 << 30;
 /// Least size for an accelerator (bytes): two of NCCL's proxy pools.
-const MIN_SHM: i64 = 64 << 20;
+const MIN_SHM_PER_ACCELERATOR: i64 = 64 << 20;
 
 /// The size for an accelerator (bytes), or its default.
-pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<i64, ProfileError> {
-    let Some(shm) = &spec.shared_memory else { return Ok(DEFAULT_SHM) };
+pub(in crate::profile) fn checked_size_or_default(spec: &Spec, fail: &Fail<'_>) -> Result<i64, ProfileError> {
+    let Some(shm) = &spec.shared_memory else { return Ok(DEFAULT_SHM_PER_ACCELERATOR) };
     match Quantity::parse(&shm.per_accelerator) {
-        Ok(q) if q.units() >= MIN_SHM => Ok(q.units()),
+        Ok(q) if q.units_rounded_up() >= MIN_SHM_PER_ACCELERATOR => Ok(q.units_rounded_up()),
         _ => {
             let text = &shm.per_accelerator;
             Err(fail(

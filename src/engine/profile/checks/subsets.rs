@@ -4,11 +4,11 @@ use crate::multus::parse_networks_annotation;
 use crate::profile::checked_parts::{Rail, Subset};
 use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::Spec;
-use crate::text::nearest;
+use crate::text::nearest_if_probably_meant;
 use std::collections::BTreeSet;
 
 /// Checks the subsets and gathers their rails, in the order of the profile.
-pub(in crate::profile) fn check(
+pub(in crate::profile) fn checked_subsets(
     spec: &Spec,
     rails: &[Rail],
     fail: &Fail<'_>,
@@ -17,7 +17,7 @@ pub(in crate::profile) fn check(
     for (i, subset) in spec.subsets.iter().flatten().enumerate() {
         let at = |rest: &str| format!("/spec/subsets/{i}/{rest}");
         let name = &subset.name;
-        if !parse_networks_annotation::is_label(name) {
+        if !parse_networks_annotation::is_dns_label(name) {
             let message = format!("{name:?} is not a subset name: at most 63 of a-z, 0-9 and '-'");
             return Err(fail(&at("name"), message));
         }
@@ -31,7 +31,7 @@ pub(in crate::profile) fn check(
         for (nth, interface) in subset.interfaces.iter().enumerate() {
             let pointer = at(&format!("interfaces/{nth}"));
             if rails.iter().all(|r| r.interface != *interface) {
-                let hint = nearest(interface, rails.iter().map(|r| r.interface.as_str()));
+                let hint = nearest_if_probably_meant(interface, rails.iter().map(|r| r.interface.as_str()));
                 let hint = hint.map(|h| format!("; did you mean {h:?}?")).unwrap_or_default();
                 return Err(fail(&pointer, format!("no rail has the interface {interface:?}{hint}")));
             }

@@ -1,17 +1,17 @@
 //! The audit as JSON, `fabric-admission.dev/audit/v1`. Fields are only ever added; unknown values are `null`, never absent.
 
-use super::sums_per_workload::{Tallies, Workload};
-use super::suppressions::State;
-use crate::facts::Mode;
-use crate::report::Unread;
+use super::sums_per_workload::{SumsOfAllWorkloads, SumsOfWorkload};
+use super::suppressions::SuppressionState;
+use crate::facts::EnforcementMode;
+use crate::report::UnreadInput;
 use crate::report::baseline_comparison::Comparison;
-use crate::report::baseline_file_format::{Baseline, Coverage, Entry, Unseen};
-use crate::report::finding_identity_for_baselines::{Fingerprint, ObjectName};
+use crate::report::baseline_file_format::{Baseline, BaselineEntry, Coverage, KindNotRead};
+use crate::report::finding_identity_for_baselines::{FindingIdentity, ObjectName};
 use crate::report::review_json::mode_name;
-use crate::report::unread_by_audit::Gap;
+use crate::report::unread_by_audit::KindNotKnown;
 use crate::rules::Severity;
 use crate::snapshot::Snapshot;
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -23,7 +23,8 @@ pub const SCHEMA: &str = "fabric-admission.dev/audit/v1";
 /// The whole document.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Document {
+#[schemars(rename = "Document")]
+pub struct AuditDocument {
     /// Always `fabric-admission.dev/audit/v1`.
     pub schema: &'static str,
     /// Version of fabric-admission.
@@ -33,7 +34,7 @@ pub struct Document {
     /// Whether a kind or an input could not be read: see `gaps` and `errors`.
     pub partial: bool,
     /// Kinds that could not be read, or that the files do not have.
-    pub gaps: Vec<Gap>,
+    pub gaps: Vec<KindNotKnown>,
     /// Counts.
     pub summary: Summary,
     /// Namespaces, the one with the worst workload first.
@@ -46,7 +47,7 @@ pub struct Document {
     #[serde(rename = "baseline")]
     pub comparison: Option<Comparison>,
     /// Errors of unreadable inputs.
-    pub errors: Vec<Unread>,
+    pub errors: Vec<UnreadInput>,
 }
 
 /// Counts of the whole audit. Refused and changed are about namespaces that opt in, whether they did or not.
@@ -129,7 +130,7 @@ pub struct WorkloadEntry {
     /// Changes that new pods would get.
     pub changes: Vec<ChangeEntry>,
     /// What a new start of its running pods would do.
-    pub restart: Restart,
+    pub restart: DifferencesAfterRestart,
     /// Findings, most severe first.
     pub findings: Vec<FindingEntry>,
     /// Pods that cannot be read.
@@ -153,14 +154,15 @@ impl InjectedEntry {
     /// An entry by the value of the annotation, which anyone can write.
     fn new((mark, pods): (&String, &usize)) -> Self {
         let (profile, fingerprint) = mark.rsplit_once('@').unwrap_or((mark, ""));
-        let [profile, fingerprint] = [profile, fingerprint].map(|text| printable(text, 253));
+        let [profile, fingerprint] = [profile, fingerprint].map(|text| escaped_and_cut(text, 253));
         Self { profile, fingerprint, pods: *pods }
     }
 }
 
 /// Running pods that would not be the same if they were created again.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
-pub struct Restart {
+#[schemars(rename = "Restart")]
+pub struct DifferencesAfterRestart {
     /// Pods that would be refused, changed, or get other settings.
     pub pods: usize,
     /// Pods that would be refused.
@@ -220,7 +222,7 @@ pub struct SuppressionEntry {
     /// Id of the rule.
     pub rule: String,
     /// `used`, `expired`, `not-allowed`, `without-reason` or `unused`.
-    pub state: State,
+    pub state: SuppressionState,
     /// The reason.
     pub reason: String,
     /// The date in the reason (`until=2027-01-31`); null without one.
@@ -229,21 +231,25 @@ pub struct SuppressionEntry {
 
 /// What is known beside the workloads.
 #[derive(Debug, Default)]
-pub struct Frame {
+pub struct AuditScopeAndGaps {
     /// Version of fabric-admission.
     pub tool_version: String,
     /// The only namespace.
     pub namespace: Option<String>,
     /// Kinds that are not known.
-    pub gaps: Vec<Gap>,
+    pub gaps: Vec<KindNotKnown>,
     /// Errors of unreadable inputs.
-    pub errors: Vec<Unread>,
+    pub errors: Vec<UnreadInput>,
 }
 
-impl Document {
+impl AuditDocument {
     /// The result of an audit, in its order. Namespaces are looked up in the snapshot.
     #[must_use]
-    pub fn new(tallies: &Tallies, frame: Frame, snapshot: &Snapshot) -> Self {
+    pub fn sum_up_and_order(
+        tallies: &SumsOfAllWorkloads,
+        frame: AuditScopeAndGaps,
+        snapshot: &Snapshot,
+    ) -> Self {
         let mode = |object: &ObjectName| {
             let facts = snapshot.namespace(object.namespace.as_deref()?)?;
             facts.mode()
@@ -286,7 +292,7 @@ impl Document {
         ordered.extend(namespaces.into_values());
         summary.namespaces = ordered.len();
         summary.opted_in = ordered.iter().filter(|n| n.mode.is_some()).count();
-        let Frame { tool_version, namespace, gaps, errors } = frame;
+        let AuditScopeAndGaps { tool_version, namespace, gaps, errors } = frame;
         Self {
             schema: SCHEMA,
             tool_version,
@@ -304,10 +310,10 @@ impl Document {
 
     /// The baseline of this result.
     #[must_use]
-    pub fn baseline(&self) -> Baseline {
+    pub fn as_new_baseline(&self) -> Baseline {
         let entries = self.workloads.iter().flat_map(|workload| {
-            workload.findings.iter().map(|f| Entry {
-                fingerprint: Fingerprint {
+            workload.findings.iter().map(|f| BaselineEntry {
+                fingerprint: FindingIdentity {
                     rule: f.rule.to_owned(),
                     object: workload.object.clone(),
                     path: f.named_path.clone(),
@@ -317,19 +323,19 @@ impl Document {
             })
         });
         let gaps = self.gaps.iter();
-        let gaps = gaps.map(|g| Unseen { api_version: g.api_version.clone(), kind: g.kind.clone() });
+        let gaps = gaps.map(|g| KindNotRead { api_version: g.api_version.clone(), kind: g.kind.clone() });
         let coverage = Coverage { namespace: self.namespace.clone(), gaps: gaps.collect() };
         Baseline::new(&self.tool_version, coverage, entries.collect())
     }
 
     /// Severity of the most severe finding.
     #[must_use]
-    pub fn worst(&self) -> Option<Severity> {
+    pub fn worst_severity(&self) -> Option<Severity> {
         self.workloads.iter().flat_map(|w| w.findings.first()).map(|f| f.severity).max()
     }
 }
 
-fn count_workload(summary: &mut Summary, workload: &Workload) {
+fn count_workload(summary: &mut Summary, workload: &SumsOfWorkload) {
     if !workload.makes_pods {
         summary.other_objects += usize::from(!workload.findings.is_empty());
         return;
@@ -337,19 +343,19 @@ fn count_workload(summary: &mut Summary, workload: &Workload) {
     summary.workloads += 1;
     summary.pods += workload.pods + workload.unreadable_pods;
     summary.refused += usize::from(workload.would_be_refused());
-    summary.warned += usize::from(workload.worst() == Some(Severity::Warning));
+    summary.warned += usize::from(workload.worst_severity() == Some(Severity::Warning));
     summary.changed += usize::from(workload.would_be_changed());
     summary.restart += usize::from(workload.restart_pods > 0);
     summary.without_profile += usize::from(workload.has_no_profile());
 }
 
 impl NamespaceEntry {
-    fn new(name: Option<String>, mode: Option<Mode>, known: bool) -> Self {
+    fn new(name: Option<String>, mode: Option<EnforcementMode>, known: bool) -> Self {
         let mode = mode.map(mode_name);
         Self { name, mode, known, workloads: 0, pods: 0, refused: 0, changed: 0, restart: 0 }
     }
 
-    fn count_workload(&mut self, workload: &Workload) {
+    fn count_workload(&mut self, workload: &SumsOfWorkload) {
         self.workloads += 1;
         self.pods += workload.pods + workload.unreadable_pods;
         self.refused += usize::from(workload.would_be_refused());
@@ -359,7 +365,7 @@ impl NamespaceEntry {
 }
 
 impl WorkloadEntry {
-    fn new(object: &ObjectName, workload: &Workload, mode: Option<Mode>) -> Self {
+    fn new(object: &ObjectName, workload: &SumsOfWorkload, mode: Option<EnforcementMode>) -> Self {
         let findings = workload.findings.iter().map(|((severity, rule, named_path), tally)| FindingEntry {
             rule,
             severity: severity.0,
@@ -395,7 +401,7 @@ impl WorkloadEntry {
                 (false, false) => "allow",
             },
             changes: changes.collect(),
-            restart: Restart {
+            restart: DifferencesAfterRestart {
                 pods: workload.restart_pods,
                 refused: workload.refused_pods,
                 changed: workload.changed_pods,

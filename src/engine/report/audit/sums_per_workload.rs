@@ -5,7 +5,7 @@ use super::suppressions::{self, Suppression};
 use crate::report::finding_identity_for_baselines::{NamedPaths, ObjectName};
 use crate::review::Decision;
 use crate::rules::{NO_PROFILE, Severity};
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ const MAX_KEPT: usize = 200;
 
 /// Which part of a workload was decided on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
+pub enum PartOfWorkload {
     /// An object that makes no pods, such as a network.
     ClusterObject,
     /// A workload itself.
@@ -61,7 +61,7 @@ pub struct ChangeTally {
 /// The facts about a workload. Profile and evidence are those of its first template, or of its first pod if it has no
 /// template.
 #[derive(Debug, Clone, Default)]
-pub struct Workload {
+pub struct SumsOfWorkload {
     /// Whether it makes pods, or is one.
     pub makes_pods: bool,
     /// Templates (count).
@@ -105,9 +105,9 @@ pub struct Workload {
 
 /// One decision, and what it is about.
 #[derive(Debug, Clone, Copy)]
-pub struct Decided<'a> {
+pub struct DecisionOnPart<'a> {
     /// Which part of the workload.
-    pub seen: Seen,
+    pub seen: PartOfWorkload,
     /// Its JSON text.
     pub json: &'a str,
     /// The decision.
@@ -124,16 +124,16 @@ pub struct Decided<'a> {
 
 /// All workloads of a cluster, by name.
 #[derive(Debug, Default)]
-pub struct Tallies {
+pub struct SumsOfAllWorkloads {
     /// Workloads, and other objects with findings.
-    pub workloads: BTreeMap<ObjectName, Workload>,
+    pub workloads: BTreeMap<ObjectName, SumsOfWorkload>,
     /// Pods that have finished (count): they are not decided on.
     pub finished_pods: usize,
     /// Jobs that have finished (count).
     pub finished_jobs: usize,
 }
 
-impl Tallies {
+impl SumsOfAllWorkloads {
     /// Adds what a further list found.
     pub fn merge(&mut self, other: Self) {
         self.finished_pods += other.finished_pods;
@@ -151,14 +151,14 @@ impl Tallies {
     }
 }
 
-impl Workload {
+impl SumsOfWorkload {
     /// Counts a decision in.
-    pub fn add(&mut self, decided: &Decided<'_>) {
-        let Decided { seen, json, decision, containers, injected, outdated, today } = *decided;
+    pub fn add_decision(&mut self, decided: &DecisionOnPart<'_>) {
+        let DecisionOnPart { seen, json, decision, containers, injected, outdated, today } = *decided;
         self.in_scope |= decision.in_scope || !decision.findings.is_empty();
-        let is_pod = seen == Seen::Pod;
-        self.makes_pods |= seen != Seen::ClusterObject;
-        self.templates += usize::from(seen == Seen::Template);
+        let is_pod = seen == PartOfWorkload::Pod;
+        self.makes_pods |= seen != PartOfWorkload::ClusterObject;
+        self.templates += usize::from(seen == PartOfWorkload::Template);
         let changed = !decision.patch.is_empty();
         if is_pod {
             self.pods += 1;
@@ -184,7 +184,7 @@ impl Workload {
         }
         self.add_findings(json, decision, is_pod);
         self.add_changes(decision, containers, is_pod);
-        for suppression in suppressions::of(json, decision, today) {
+        for suppression in suppressions::suppressions_of_object(json, decision, today) {
             let room = self.suppressions.len() < MAX_KEPT;
             match self.suppressions.get_mut(&suppression.rule) {
                 // Of several pods one may use it.
@@ -202,7 +202,7 @@ impl Workload {
         let mut here: BTreeMap<FindingKey, usize> = BTreeMap::new();
         let paths = NamedPaths::new(if decision.findings.is_empty() { "" } else { json });
         for finding in &decision.findings {
-            let path = paths.name(&finding.path);
+            let path = paths.path_with_item_names(&finding.path);
             let key = (Reverse(finding.severity), finding.rule, path);
             *here.entry(key.clone()).or_default() += 1;
             if !self.findings.contains_key(&key) {
@@ -211,7 +211,8 @@ impl Workload {
                     continue;
                 }
                 let tally = FindingTally {
-                    message: crate::report::message(decision, finding).into_owned(),
+                    message: crate::report::message_with_profile_that_sets_value(decision, finding)
+                        .into_owned(),
                     fix: finding.fix.clone(),
                     because: finding.because.unwrap_or_default(),
                     pointer: finding.path.clone(),
@@ -234,7 +235,7 @@ impl Workload {
         for change in &decision.plan.changes {
             let owner =
                 change.edit.container().and_then(|at| containers.get(at)).cloned().unwrap_or_default();
-            let key = (owner, printable(&change.edit.summary(), 4_000));
+            let key = (owner, escaped_and_cut(&change.edit.summary(), 4_000));
             if !self.changes.contains_key(&key) && self.changes.len() >= MAX_KEPT {
                 self.left_out += 1;
                 continue;
@@ -295,7 +296,7 @@ impl Workload {
 
     /// Severity of the most severe finding.
     #[must_use]
-    pub fn worst(&self) -> Option<Severity> {
+    pub fn worst_severity(&self) -> Option<Severity> {
         self.findings.keys().next().map(|(severity, ..)| severity.0)
     }
 

@@ -1,18 +1,18 @@
 //! The audit as text: namespaces with their workloads, the worst first, each finding once with the number of its pods.
 
-use super::json::{ChangeEntry, Document, FindingEntry, NamespaceEntry, WorkloadEntry};
+use super::json::{AuditDocument, ChangeEntry, FindingEntry, NamespaceEntry, WorkloadEntry};
 use crate::report::baseline_comparison_text;
 use crate::report::review_text::{BOLD, CYAN, DIM, GREEN, RED, YELLOW};
-use crate::report::unread_by_audit::Cause;
-use crate::rules::{NO_PROFILE, Severity, find};
-use crate::text::{count, printable};
+use crate::report::unread_by_audit::WhyKindIsNotKnown;
+use crate::rules::{NO_PROFILE, Severity, find_rule};
+use crate::text::{count_with_noun, escaped_and_cut};
 use std::io::{self, Write};
 
 /// Writes the audit. Without `verbose`, workloads with nothing to look at are counted, and changes are shown in short.
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write(out: &mut dyn Write, audit: &Document, verbose: bool) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, audit: &AuditDocument, verbose: bool) -> io::Result<()> {
     write_note_on_partial_result(out, audit)?;
     if let Some(comparison) = &audit.comparison {
         baseline_comparison_text::write(out, comparison)?;
@@ -43,26 +43,27 @@ fn is_shown(workload: &WorkloadEntry) -> bool {
         || workload.unreadable_pods > 0
 }
 
-fn write_note_on_partial_result(out: &mut dyn Write, audit: &Document) -> io::Result<()> {
+fn write_note_on_partial_result(out: &mut dyn Write, audit: &AuditDocument) -> io::Result<()> {
     if !audit.partial {
         return Ok(());
     }
-    let kinds = (!audit.gaps.is_empty()).then(|| format!("{} unknown", count(audit.gaps.len(), "kind")));
-    let errors = (!audit.errors.is_empty()).then(|| count(audit.errors.len(), "input error"));
+    let kinds =
+        (!audit.gaps.is_empty()).then(|| format!("{} unknown", count_with_noun(audit.gaps.len(), "kind")));
+    let errors = (!audit.errors.is_empty()).then(|| count_with_noun(audit.errors.len(), "input error"));
     let parts: Vec<String> = kinds.into_iter().chain(errors).collect();
     writeln!(out, "{YELLOW}PARTIAL RESULT{YELLOW:#}: {}", parts.join(", "))?;
     for gap in &audit.gaps {
         writeln!(out, "  {} ({}): {}", gap.kind, gap.api_version, gap.effect)?;
-        writeln!(out, "      {DIM}{}{DIM:#}", printable(&gap.message, 300))?;
+        writeln!(out, "      {DIM}{}{DIM:#}", escaped_and_cut(&gap.message, 300))?;
     }
-    if audit.gaps.iter().any(|gap| gap.cause == Cause::Forbidden) {
+    if audit.gaps.iter().any(|gap| gap.cause == WhyKindIsNotKnown::Forbidden) {
         writeln!(out, "  Bind ClusterRole fabric-admission-auditor to your account to read every kind.")?;
     }
     Ok(())
 }
 
 fn namespace_line(out: &mut dyn Write, n: &NamespaceEntry) -> io::Result<()> {
-    let name = n.name.as_deref().map_or("(no namespace)".to_owned(), |name| printable(name, 63));
+    let name = n.name.as_deref().map_or("(no namespace)".to_owned(), |name| escaped_and_cut(name, 63));
     let mode = match (n.mode, n.known) {
         (Some(mode), _) => format!("mode {mode}"),
         (None, true) => "not opted in; results as in a namespace that opted in".to_owned(),
@@ -72,8 +73,8 @@ fn namespace_line(out: &mut dyn Write, n: &NamespaceEntry) -> io::Result<()> {
     writeln!(
         out,
         "{}, {}: {} refused, {} changed, {} different on restart",
-        count(n.workloads, "workload"),
-        count(n.pods, "pod"),
+        count_with_noun(n.workloads, "workload"),
+        count_with_noun(n.pods, "pod"),
         n.refused,
         n.changed,
         n.restart
@@ -89,13 +90,14 @@ fn write_workload(out: &mut dyn Write, w: &WorkloadEntry, verbose: bool) -> io::
         (false, _, Some(Severity::Warning)) => (YELLOW, "WARN  "),
         (false, ..) => (CYAN, "INFO  "),
     };
-    let (kind, name) = (printable(&w.object.kind, 60), printable(&w.object.shown(), 253));
+    let (kind, name) =
+        (escaped_and_cut(&w.object.kind, 60), escaped_and_cut(&w.object.name_or_generate_name(), 253));
     // Workloads stand below their namespace.
     let place = w.object.namespace.as_deref().filter(|_| !w.makes_pods);
-    let place = place.map(|n| format!("{}/", printable(n, 63))).unwrap_or_default();
+    let place = place.map(|n| format!("{}/", escaped_and_cut(n, 63))).unwrap_or_default();
     write!(out, "{style}{verdict}{style:#}  {BOLD}{kind} {place}{name}{BOLD:#}")?;
     if w.pods > 0 {
-        write!(out, "  {}", count(w.pods, "pod"))?;
+        write!(out, "  {}", count_with_noun(w.pods, "pod"))?;
     }
     match (&w.profile, &w.evidence) {
         (Some(profile), Some(evidence)) => writeln!(out, "  {DIM}(profile {profile}, {evidence}){DIM:#}")?,
@@ -108,16 +110,16 @@ fn write_workload(out: &mut dyn Write, w: &WorkloadEntry, verbose: bool) -> io::
     write_changes(out, &w.changes, verbose)?;
     write_differences_after_restart(out, w)?;
     if w.unreadable_pods > 0 {
-        writeln!(out, "  {RED}{} cannot be read{RED:#}", count(w.unreadable_pods, "pod"))?;
+        writeln!(out, "  {RED}{} cannot be read{RED:#}", count_with_noun(w.unreadable_pods, "pod"))?;
     }
     if w.left_out > 0 {
-        writeln!(out, "  {DIM}{} not listed{DIM:#}", count(w.left_out, "more finding or change"))?;
+        writeln!(out, "  {DIM}{} not listed{DIM:#}", count_with_noun(w.left_out, "more finding or change"))?;
     }
     Ok(())
 }
 
 fn is_quiet(finding: &FindingEntry) -> bool {
-    finding.severity == Severity::Info && find(finding.rule).is_some_and(|rule| rule.quiet)
+    finding.severity == Severity::Info && find_rule(finding.rule).is_some_and(|rule| rule.quiet)
 }
 
 fn write_finding(out: &mut dyn Write, f: &FindingEntry) -> io::Result<()> {
@@ -128,8 +130,8 @@ fn write_finding(out: &mut dyn Write, f: &FindingEntry) -> io::Result<()> {
     };
     let whom = match (f.template, f.pods) {
         (true, 0) => String::new(),
-        (true, pods) => format!(" (template, {})", count(pods, "pod")),
-        (false, pods) => format!(" ({})", count(pods, "pod")),
+        (true, pods) => format!(" (template, {})", count_with_noun(pods, "pod")),
+        (false, pods) => format!(" ({})", count_with_noun(pods, "pod")),
     };
     writeln!(out, "  {style}{} {}{style:#} {}{DIM}{whom}{DIM:#}", f.severity, f.rule, f.message)?;
     let path = if f.named_path.is_empty() { "(whole object)" } else { &f.named_path };
@@ -145,12 +147,12 @@ fn write_changes(out: &mut dyn Write, changes: &[ChangeEntry], verbose: bool) ->
         return writeln!(
             out,
             "  {GREEN}+{GREEN:#} {} to new pods (-v lists them)",
-            count(changes.len(), "change")
+            count_with_noun(changes.len(), "change")
         );
     }
     for change in changes {
         let owner =
-            change.container.as_deref().map(|c| format!("{}: ", printable(c, 63))).unwrap_or_default();
+            change.container.as_deref().map(|c| format!("{}: ", escaped_and_cut(c, 63))).unwrap_or_default();
         writeln!(out, "  {GREEN}+{GREEN:#} {owner}{}", change.summary)?;
         writeln!(out, "      {DIM}{}{DIM:#}", change.reason)?;
     }
@@ -172,32 +174,35 @@ fn write_differences_after_restart(out: &mut dyn Write, w: &WorkloadEntry) -> io
         }
     }
     let condition = if w.mode == Some("enforce") { "on restart" } else { "on restart in mode enforce" };
-    let (some, all) = (w.restart.pods, count(w.pods, "pod"));
+    let (some, all) = (w.restart.pods, count_with_noun(w.pods, "pod"));
     writeln!(out, "  {YELLOW}~{YELLOW:#} {condition}, {some} of {all} differ: {}", parts.join(", "))
 }
 
-fn write_suppressions(out: &mut dyn Write, audit: &Document) -> io::Result<()> {
-    let stale: Vec<_> =
-        audit.suppressions.iter().filter(|s| s.state != super::suppressions::State::Used).collect();
+fn write_suppressions(out: &mut dyn Write, audit: &AuditDocument) -> io::Result<()> {
+    let stale: Vec<_> = audit
+        .suppressions
+        .iter()
+        .filter(|s| s.state != super::suppressions::SuppressionState::Used)
+        .collect();
     if stale.is_empty() {
         return Ok(());
     }
     writeln!(out, "\n{BOLD}Annotations that ignore findings{BOLD:#}")?;
     for s in stale {
-        write!(out, "  {} {}: {}", s.rule, s.object.title(), s.state.words())?;
+        write!(out, "  {} {}: {}", s.rule, s.object.kind_namespace_and_name(), s.state.words())?;
         if s.reason.is_empty() { writeln!(out)? } else { writeln!(out, "  {DIM}{}{DIM:#}", s.reason)? }
     }
     Ok(())
 }
 
-fn write_summary(out: &mut dyn Write, audit: &Document, verbose: bool) -> io::Result<()> {
+fn write_summary(out: &mut dyn Write, audit: &AuditDocument, verbose: bool) -> io::Result<()> {
     let s = &audit.summary;
     let style = if s.refused > 0 { RED } else { BOLD };
     let hidden = audit.workloads.iter().filter(|w| !verbose && !is_shown(w)).count();
     writeln!(out)?;
     if s.without_profile > 0 {
         let (match_, get) = if s.without_profile == 1 { ("matches", "gets") } else { ("match", "get") };
-        let workloads = count(s.without_profile, "workload");
+        let workloads = count_with_noun(s.without_profile, "workload");
         writeln!(
             out,
             "{CYAN}info {}{CYAN:#} {workloads} {match_} no fabric profile and {get} no RDMA network",
@@ -207,26 +212,26 @@ fn write_summary(out: &mut dyn Write, audit: &Document, verbose: bool) -> io::Re
     write!(
         out,
         "{style}{} in {} ({} opted in), {}: {} refused, {} with warnings, {} changed, {} different on restart{style:#}",
-        count(s.workloads, "workload"),
-        count(s.namespaces, "namespace"),
+        count_with_noun(s.workloads, "workload"),
+        count_with_noun(s.namespaces, "namespace"),
         s.opted_in,
-        count(s.pods, "pod"),
+        count_with_noun(s.pods, "pod"),
         s.refused,
         s.warned,
         s.changed,
         s.restart
     )?;
     if s.other_objects > 0 {
-        write!(out, "; {} with findings", count(s.other_objects, "other object"))?;
+        write!(out, "; {} with findings", count_with_noun(s.other_objects, "other object"))?;
     }
     if s.finished > 0 {
         write!(out, "; {} finished", s.finished)?;
     }
     if hidden > 0 {
-        write!(out, "; {} hidden (-v shows them)", count(hidden, "workload"))?;
+        write!(out, "; {} hidden (-v shows them)", count_with_noun(hidden, "workload"))?;
     }
     if !audit.errors.is_empty() {
-        write!(out, "; {RED}{}{RED:#}", count(audit.errors.len(), "input error"))?;
+        write!(out, "; {RED}{}{RED:#}", count_with_noun(audit.errors.len(), "input error"))?;
     }
     if audit.partial {
         write!(out, "; {YELLOW}partial{YELLOW:#}")?;

@@ -1,10 +1,10 @@
 //! A finding with what CI systems ask of one: a place in a file, and a fingerprint (`fingerprints`).
 
 use super::fingerprints::Fingerprints;
+use crate::report::baseline_comparison_while_reviewing::BaselineState;
 use crate::report::finding_identity_for_baselines::NamedPaths;
-use crate::report::is_finding_in_baseline::BaselineState;
-use crate::report::source_line_snippet::{Lines, range_of_key_or_value};
-use crate::report::{Located, Place, Reviewed, message};
+use crate::report::source_line_snippet::{LinesOfFile, range_of_key_or_value};
+use crate::report::{Located, Place, ReviewedObject, message_with_profile_that_sets_value};
 use crate::rules::{Finding, Severity};
 
 /// A part of one line, from 1. The end column is the one behind the last character.
@@ -21,9 +21,10 @@ pub struct Region {
 impl Region {
     /// The key or value at a place.
     #[must_use]
-    pub fn new(place: Place, lines: &Lines<'_>) -> Self {
+    pub fn new(place: Place, lines: &LinesOfFile<'_>) -> Self {
         let Place { line, column } = place;
-        let text = lines.get(line).filter(|text| text.chars().count() >= column as usize);
+        let text =
+            lines.line_short_enough_to_show(line).filter(|text| text.chars().count() >= column as usize);
         let length = text.map_or(1, |text| range_of_key_or_value(text, column).len());
         let end_column = column.saturating_add(u32::try_from(length).unwrap_or(1));
         Self { line, column, end_column }
@@ -31,7 +32,7 @@ impl Region {
 }
 
 /// A finding for CI.
-pub struct Issue<'a> {
+pub struct FindingForCi<'a> {
     /// The finding.
     pub finding: &'a Finding,
     /// Its message.
@@ -46,21 +47,21 @@ pub struct Issue<'a> {
     pub fingerprint: String,
 }
 
-impl<'a> Issue<'a> {
+impl<'a> FindingForCi<'a> {
     /// A finding of a result. `paths` are those of its object.
-    pub fn new(
-        (r, found): (&'a Reviewed, &'a Located<Finding>),
+    pub fn from_finding_with_next_fingerprint(
+        (r, found): (&'a ReviewedObject, &'a Located<Finding>),
         (file, paths): (&str, &NamedPaths),
-        lines: &Lines<'_>,
+        lines: &LinesOfFile<'_>,
         fails: Option<Severity>,
         fingerprints: &mut Fingerprints,
     ) -> Self {
         let finding = &found.item;
-        let mut message = message(&r.decision, finding).into_owned();
+        let mut message = message_with_profile_that_sets_value(&r.decision, finding).into_owned();
         if found.repeats > 0 {
             message.push_str(&format!(" ({} more like this)", found.repeats));
         }
-        if found.is_known() {
+        if found.is_in_baseline() {
             message.push_str(" (in the baseline)");
         }
         Self {
@@ -75,7 +76,7 @@ impl<'a> Issue<'a> {
 
     /// The message and the fix.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn message_and_fix(&self) -> String {
         format!("{}\nFix: {}", self.message, self.finding.fix)
     }
 
@@ -94,7 +95,7 @@ mod tests {
     #[test]
     fn a_region_is_the_key_or_the_value() {
         let starts = LineStarts::default();
-        let lines = Lines::new(b"spec:\n  isRdma: true\n", 1, &starts);
+        let lines = LinesOfFile::new(b"spec:\n  isRdma: true\n", 1, &starts);
         let region = |line, column| Region::new(Place { line, column }, &lines);
         assert_eq!(region(2, 3), Region { line: 2, column: 3, end_column: 9 });
         assert_eq!(region(2, 99), Region { line: 2, column: 99, end_column: 100 });

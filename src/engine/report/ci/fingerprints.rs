@@ -1,7 +1,7 @@
 //! Fingerprints in SARIF and in GitLab's report: CI systems recognize a finding by them from run to run. Baselines compare
 //! findings by `report::finding_identity_for_baselines` instead.
 
-use crate::report::Reviewed;
+use crate::report::ReviewedObject;
 use crate::report::finding_identity_for_baselines::NamedPaths;
 use crate::rules::Finding;
 use std::collections::HashMap;
@@ -16,12 +16,12 @@ impl Fingerprints {
     /// Rule, file, object, and path with list items by name; with a number for findings that have all these in common.
     pub(super) fn next_fingerprint(
         &mut self,
-        r: &Reviewed,
+        r: &ReviewedObject,
         finding: &Finding,
         file: &str,
         paths: &NamedPaths,
     ) -> String {
-        let path = paths.name(&finding.path);
+        let path = paths.path_with_item_names(&finding.path);
         let template = r.template.as_deref().unwrap_or("-");
         let name = r.name.as_deref().or(r.generate_name.as_deref()).unwrap_or_default();
         let namespace = r.namespace.as_deref().unwrap_or_default();

@@ -1,11 +1,11 @@
 //! GitHub's workflow commands: lines of a step's log that become annotations of a pull request.
 
-use super::{CiFormat, Issue};
-use crate::report::is_finding_in_baseline::BaselineState;
-use crate::report::review_text::object;
-use crate::report::{Reviewed, Unread};
+use super::{CiFormat, FindingForCi};
+use crate::report::baseline_comparison_while_reviewing::BaselineState;
+use crate::report::review_text::kind_name_and_template;
+use crate::report::{ReviewedObject, UnreadInput};
 use crate::rules::Severity;
-use crate::text::{count, printable};
+use crate::text::{count_with_noun, escaped_and_cut};
 use std::io::{self, Write};
 
 /// Annotations of each level that a step shows. GitHub drops further ones silently (actions/toolkit, docs/problem-matchers.md).
@@ -14,21 +14,26 @@ const MAX_ANNOTATIONS_PER_LEVEL: usize = 10;
 /// Writes commands up to the limit, and plain lines beyond it.
 #[derive(Debug, Default)]
 pub struct GitHub {
-    errors: Level,
-    warnings: Level,
-    notices: Level,
+    errors: AnnotationsOfLevel,
+    warnings: AnnotationsOfLevel,
+    notices: AnnotationsOfLevel,
 }
 
 /// The annotations of one level.
 #[derive(Debug, Default)]
-struct Level {
+struct AnnotationsOfLevel {
     count: usize,
     /// The last one that fits, while it is not known whether more follow: then a count takes its place.
     last: Option<String>,
 }
 
-impl Level {
-    fn add(&mut self, out: &mut dyn Write, command: String, plain: &str) -> io::Result<()> {
+impl AnnotationsOfLevel {
+    fn write_annotation_or_hold_last(
+        &mut self,
+        out: &mut dyn Write,
+        command: String,
+        plain: &str,
+    ) -> io::Result<()> {
         self.count += 1;
         if self.count < MAX_ANNOTATIONS_PER_LEVEL {
             return writeln!(out, "{command}");
@@ -36,14 +41,14 @@ impl Level {
         if self.count == MAX_ANNOTATIONS_PER_LEVEL {
             self.last = Some(command);
         }
-        writeln!(out, "{}", log_text(plain))
+        writeln!(out, "{}", text_without_runner_commands(plain))
     }
 
     fn write_count_beyond_limit(&self, out: &mut dyn Write, name: &str, noun: &str) -> io::Result<()> {
         match &self.last {
             Some(last) if self.count == MAX_ANNOTATIONS_PER_LEVEL => writeln!(out, "{last}"),
             Some(_) => {
-                let more = count(self.count + 1 - MAX_ANNOTATIONS_PER_LEVEL, noun);
+                let more = count_with_noun(self.count + 1 - MAX_ANNOTATIONS_PER_LEVEL, noun);
                 writeln!(
                     out,
                     "::{name} title=fabric-admission::{more} more; the log of this step has all of them"
@@ -57,8 +62,8 @@ impl Level {
 /// Text of a log in which the runner finds no command: those of today begin a line, and those of an old form (`##[`) stand
 /// at any place of one. The runner reads stderr as well.
 #[must_use]
-pub fn log_text(text: &str) -> String {
-    printable(text, usize::MAX).replace("##[", "# #[")
+pub fn text_without_runner_commands(text: &str) -> String {
+    escaped_and_cut(text, usize::MAX).replace("##[", "# #[")
 }
 
 /// Text of a command.
@@ -119,16 +124,26 @@ impl GitHub {
             (escape_command_property(annotation.file), escape_command_property(annotation.title));
         let command =
             format!("::{name} file={at},{},title={title}::{}", annotation.place, escape_command_data(text));
-        level.add(out, command, &format!("{name} {plain} {}", text.replace('\n', " ")))
+        level.write_annotation_or_hold_last(
+            out,
+            command,
+            &format!("{name} {plain} {}", text.replace('\n', " ")),
+        )
     }
 }
 
 impl CiFormat for GitHub {
-    fn add(&mut self, out: &mut dyn Write, file: &str, r: &Reviewed, issues: &[Issue<'_>]) -> io::Result<()> {
+    fn add_reviewed_object(
+        &mut self,
+        out: &mut dyn Write,
+        file: &str,
+        r: &ReviewedObject,
+        issues: &[FindingForCi<'_>],
+    ) -> io::Result<()> {
         for issue in issues {
             let (rule, region) = (issue.finding.rule, issue.region);
             let (line, column, end) = (region.line, region.column, region.end_column);
-            let title = format!("{rule} {}", object(r));
+            let title = format!("{rule} {}", kind_name_and_template(r));
             let at = Annotation {
                 severity: issue.severity(),
                 file,
@@ -136,31 +151,38 @@ impl CiFormat for GitHub {
                 title: &title,
             };
             // The file's own name may have line breaks, which stay as escapes.
-            let plain = format!("{rule} {}:{line}:{column}", printable(file, usize::MAX));
+            let plain = format!("{rule} {}:{line}:{column}", escaped_and_cut(file, usize::MAX));
             // Annotations are few: those of the baseline would take the place of new ones.
             if issue.baseline == Some(BaselineState::Unchanged) {
                 let name = at.name();
                 writeln!(
                     out,
                     "{}",
-                    log_text(&format!("{name} {plain} {}", issue.text().replace('\n', " ")))
+                    text_without_runner_commands(&format!(
+                        "{name} {plain} {}",
+                        issue.message_and_fix().replace('\n', " ")
+                    ))
                 )?;
             } else {
-                self.write_annotation_or_plain_line(out, &at, &plain, &issue.text())?;
+                self.write_annotation_or_plain_line(out, &at, &plain, &issue.message_and_fix())?;
             }
         }
         Ok(())
     }
 
-    fn end(&mut self, out: &mut dyn Write, unread: &[Unread]) -> io::Result<()> {
-        for Unread { file, line, column, message } in unread {
+    fn end(&mut self, out: &mut dyn Write, unread: &[UnreadInput]) -> io::Result<()> {
+        for UnreadInput { file, line, column, message } in unread {
             let text = format!("the input could not be read, so the result is partial: {message}");
             let command = format!(
                 "::error file={},line={line},col={column}::{}",
                 escape_command_property(file),
                 escape_command_data(&text)
             );
-            self.errors.add(out, command, &format!("error {file}:{line}:{column} {text}"))?;
+            self.errors.write_annotation_or_hold_last(
+                out,
+                command,
+                &format!("error {file}:{line}:{column} {text}"),
+            )?;
         }
         self.errors.write_count_beyond_limit(out, "error", "error")?;
         self.warnings.write_count_beyond_limit(out, "warning", "warning")?;
@@ -177,9 +199,11 @@ mod tests {
         assert_eq!(escape_command_data("100%\r\n::error::x"), "100%25%0D%0A::error::x");
         assert_eq!(escape_command_property("a:b,c%"), "a%3Ab%2Cc%25");
         let mut out = Vec::new();
-        let mut level = Level { count: MAX_ANNOTATIONS_PER_LEVEL, last: Some(String::new()) };
-        level.add(&mut out, String::new(), "error a ##[add-path]/tmp").unwrap();
-        level.add(&mut out, String::new(), "error m\r\n::add-mask::x:1:1 text").unwrap();
+        let mut level = AnnotationsOfLevel { count: MAX_ANNOTATIONS_PER_LEVEL, last: Some(String::new()) };
+        level.write_annotation_or_hold_last(&mut out, String::new(), "error a ##[add-path]/tmp").unwrap();
+        level
+            .write_annotation_or_hold_last(&mut out, String::new(), "error m\r\n::add-mask::x:1:1 text")
+            .unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text, "error a # #[add-path]/tmp\nerror m\\r\\n::add-mask::x:1:1 text\n");
     }
@@ -189,9 +213,9 @@ mod tests {
         for (number, last) in
             [(9, "::error::9"), (10, "::error::10"), (12, "::error title=fabric-admission::3 errors more")]
         {
-            let (mut level, mut out) = (Level::default(), Vec::new());
+            let (mut level, mut out) = (AnnotationsOfLevel::default(), Vec::new());
             for at in 1..=number {
-                level.add(&mut out, format!("::error::{at}"), "plain").unwrap();
+                level.write_annotation_or_hold_last(&mut out, format!("::error::{at}"), "plain").unwrap();
             }
             level.write_count_beyond_limit(&mut out, "error", "error").unwrap();
             let text = String::from_utf8(out).unwrap();

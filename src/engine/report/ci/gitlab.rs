@@ -1,7 +1,7 @@
 //! GitLab's Code Quality report (docs.gitlab.com/ci/testing/code_quality).
 
-use super::{CiFormat, Issue};
-use crate::report::{Reviewed, Unread};
+use super::{CiFormat, FindingForCi};
+use crate::report::{ReviewedObject, UnreadInput};
 use crate::rules::Severity;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -45,7 +45,13 @@ impl CiFormat for GitLab {
         write!(out, "[")
     }
 
-    fn add(&mut self, out: &mut dyn Write, file: &str, _: &Reviewed, issues: &[Issue<'_>]) -> io::Result<()> {
+    fn add_reviewed_object(
+        &mut self,
+        out: &mut dyn Write,
+        file: &str,
+        _: &ReviewedObject,
+        issues: &[FindingForCi<'_>],
+    ) -> io::Result<()> {
         for issue in issues {
             let severity = match issue.severity() {
                 Severity::Error => "critical",
@@ -55,7 +61,7 @@ impl CiFormat for GitLab {
             self.write(
                 out,
                 &Entry {
-                    description: issue.text().replace('\n', " "),
+                    description: issue.message_and_fix().replace('\n', " "),
                     check_name: issue.finding.rule,
                     fingerprint: &issue.fingerprint,
                     severity,
@@ -66,8 +72,8 @@ impl CiFormat for GitLab {
         Ok(())
     }
 
-    fn end(&mut self, out: &mut dyn Write, unread: &[Unread]) -> io::Result<()> {
-        for Unread { file, line, column, message } in unread {
+    fn end(&mut self, out: &mut dyn Write, unread: &[UnreadInput]) -> io::Result<()> {
+        for UnreadInput { file, line, column, message } in unread {
             self.write(
                 out,
                 &Entry {

@@ -1,9 +1,9 @@
 //! JUnit XML: one suite for each file, one case for each object. Everything to read is in the content of elements, since
 //! GitLab shows no attribute `message` (docs.gitlab.com/ci/testing/unit_test_reports).
 
-use super::{CiFormat, Issue};
-use crate::report::review_text::object;
-use crate::report::{Reviewed, Unread};
+use super::{CiFormat, FindingForCi};
+use crate::report::review_text::kind_name_and_template;
+use crate::report::{ReviewedObject, UnreadInput};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -84,7 +84,13 @@ impl CiFormat for JUnit {
         writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"fabric-admission\">")
     }
 
-    fn add(&mut self, out: &mut dyn Write, file: &str, r: &Reviewed, issues: &[Issue<'_>]) -> io::Result<()> {
+    fn add_reviewed_object(
+        &mut self,
+        out: &mut dyn Write,
+        file: &str,
+        r: &ReviewedObject,
+        issues: &[FindingForCi<'_>],
+    ) -> io::Result<()> {
         if self.suite.file != file {
             self.flush(out)?;
             self.suite.file = file.to_owned();
@@ -98,16 +104,16 @@ impl CiFormat for JUnit {
                 finding.rule,
                 region.line,
                 region.column,
-                issue.text()
+                issue.message_and_fix()
             );
             if issue.fails { &mut failure } else { &mut output }.push_str(&text);
         }
-        let name = self.suite.unique_case_name(object(r));
+        let name = self.suite.unique_case_name(kind_name_and_template(r));
         self.suite.cases.push(Case { name, failure, output });
         Ok(())
     }
 
-    fn end(&mut self, out: &mut dyn Write, unread: &[Unread]) -> io::Result<()> {
+    fn end(&mut self, out: &mut dyn Write, unread: &[UnreadInput]) -> io::Result<()> {
         self.flush(out)?;
         if !unread.is_empty() {
             let errors = unread.len();
@@ -115,7 +121,7 @@ impl CiFormat for JUnit {
                 out,
                 "  <testsuite name=\"unreadable inputs\" tests=\"{errors}\" failures=\"0\" errors=\"{errors}\" skipped=\"0\">"
             )?;
-            for Unread { file, line, column, message } in unread {
+            for UnreadInput { file, line, column, message } in unread {
                 let place = format!("{line}:{column}");
                 let name = escaped(&self.suite.unique_case_name(format!("{file}:{place}")));
                 let file = escaped(file);

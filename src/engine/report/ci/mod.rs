@@ -5,21 +5,21 @@ mod finding_for_ci;
 mod fingerprints;
 mod github;
 mod gitlab;
-mod gzipped;
+mod gzip_size_limit;
 mod junit;
 mod sarif;
 
-pub use finding_for_ci::{Issue, Region};
+pub use finding_for_ci::{FindingForCi, Region};
 pub use fingerprints::Fingerprints;
 pub use github::{
     Annotation, GitHub, escape_command_data as command_text, escape_command_property as command_property,
-    log_text,
+    text_without_runner_commands,
 };
 pub use gitlab::GitLab;
 pub use junit::{JUnit, escaped as xml_text};
 pub use sarif::Sarif;
 
-use crate::report::{Reviewed, Unread};
+use crate::report::{ReviewedObject, UnreadInput};
 use std::io::{self, Write};
 
 /// A format that CI systems read.
@@ -36,11 +36,17 @@ pub trait CiFormat {
     ///
     /// # Errors
     /// Those of the writer.
-    fn add(&mut self, out: &mut dyn Write, file: &str, r: &Reviewed, issues: &[Issue<'_>]) -> io::Result<()>;
+    fn add_reviewed_object(
+        &mut self,
+        out: &mut dyn Write,
+        file: &str,
+        r: &ReviewedObject,
+        issues: &[FindingForCi<'_>],
+    ) -> io::Result<()>;
 
     /// Writes what comes after the last finding; with the errors of unreadable inputs, which make the result partial.
     ///
     /// # Errors
     /// Those of the writer.
-    fn end(&mut self, out: &mut dyn Write, unread: &[Unread]) -> io::Result<()>;
+    fn end(&mut self, out: &mut dyn Write, unread: &[UnreadInput]) -> io::Result<()>;
 }

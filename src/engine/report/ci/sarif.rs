@@ -1,13 +1,13 @@
 //! SARIF 2.1.0, as code scanning on GitHub reads it (docs.github.com, "SARIF support for code scanning").
 
-use super::gzipped::Gzipped;
-use super::{CiFormat, Issue};
-use crate::report::is_finding_in_baseline::BaselineState;
-use crate::report::review_text::object;
+use super::gzip_size_limit::Gzipped;
+use super::{CiFormat, FindingForCi};
+use crate::report::baseline_comparison_while_reviewing::BaselineState;
+use crate::report::review_text::kind_name_and_template;
 use crate::report::terminal_lines::without_backticks;
-use crate::report::{Reviewed, Unread};
-use crate::rules::{Rule, Severity, find};
-use crate::text::count;
+use crate::report::{ReviewedObject, UnreadInput};
+use crate::rules::{Rule, Severity, find_rule};
+use crate::text::count_with_noun;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -80,7 +80,13 @@ impl Sarif {
 }
 
 impl CiFormat for Sarif {
-    fn add(&mut self, _: &mut dyn Write, file: &str, r: &Reviewed, issues: &[Issue<'_>]) -> io::Result<()> {
+    fn add_reviewed_object(
+        &mut self,
+        _: &mut dyn Write,
+        file: &str,
+        r: &ReviewedObject,
+        issues: &[FindingForCi<'_>],
+    ) -> io::Result<()> {
         for issue in issues {
             let (finding, region) = (issue.finding, issue.region);
             self.rules.insert(finding.rule);
@@ -91,7 +97,7 @@ impl CiFormat for Sarif {
             let found = Found {
                 rule_id: finding.rule,
                 level: level(finding.severity),
-                message: json!({"text": format!("{}: {}", object(r), issue.text())}),
+                message: json!({"text": format!("{}: {}", kind_name_and_template(r), issue.message_and_fix())}),
                 locations: [json!({
                     "physicalLocation": {
                         "artifactLocation": {"uri": uri(file)},
@@ -100,7 +106,7 @@ impl CiFormat for Sarif {
                             "endLine": region.line, "endColumn": region.end_column,
                         },
                     },
-                    "logicalLocations": [{"fullyQualifiedName": object(r), "kind": "object"}],
+                    "logicalLocations": [{"fullyQualifiedName": kind_name_and_template(r), "kind": "object"}],
                 })],
                 // GitHub uses only the first name. A given value stays; the upload action only logs that it differs from its
                 // own (github/codeql-action, src/fingerprints.ts).
@@ -119,7 +125,7 @@ impl CiFormat for Sarif {
         Ok(())
     }
 
-    fn end(&mut self, out: &mut dyn Write, unread: &[Unread]) -> io::Result<()> {
+    fn end(&mut self, out: &mut dyn Write, unread: &[UnreadInput]) -> io::Result<()> {
         let all = self.errors.len() + self.warnings.len() + self.notes.len();
         let results = || self.errors.iter().chain(&self.warnings).chain(&self.notes);
         let kept =
@@ -133,7 +139,7 @@ impl CiFormat for Sarif {
             let end = if at == 0 { "" } else { ",\n" };
             write!(out, "{end}{result}")?;
         }
-        let rules: Vec<Value> = self.rules.iter().filter_map(|id| find(id)).map(descriptor).collect();
+        let rules: Vec<Value> = self.rules.iter().filter_map(|id| find_rule(id)).map(descriptor).collect();
         let driver = json!({
             "name": "fabric-admission", "version": env!("CARGO_PKG_VERSION"),
             "informationUri": env!("CARGO_PKG_REPOSITORY"), "rules": rules,
@@ -151,10 +157,11 @@ impl CiFormat for Sarif {
 }
 
 /// What a reader has to know of the whole run.
-fn notes(unread: &[Unread], left_out: usize) -> Vec<Value> {
+fn notes(unread: &[UnreadInput], left_out: usize) -> Vec<Value> {
     let mut notes: Vec<Value> = Vec::new();
     if !unread.is_empty() {
-        let text = format!("The result is partial: {} of unreadable inputs", count(unread.len(), "error"));
+        let text =
+            format!("The result is partial: {} of unreadable inputs", count_with_noun(unread.len(), "error"));
         notes.push(json!({"level": "error", "message": {"text": text}}));
     }
     if left_out > 0 {
@@ -163,7 +170,7 @@ fn notes(unread: &[Unread], left_out: usize) -> Vec<Value> {
         );
         notes.push(json!({"level": "warning", "message": {"text": text}}));
     }
-    for Unread { file, line, column, message } in unread.iter().take(MAX_LISTED_ERRORS) {
+    for UnreadInput { file, line, column, message } in unread.iter().take(MAX_LISTED_ERRORS) {
         notes.push(json!({
             "level": "error", "message": {"text": format!("{file}:{line}:{column}: {message}")},
             "locations": [{"physicalLocation": {

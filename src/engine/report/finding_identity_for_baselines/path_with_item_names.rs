@@ -1,6 +1,6 @@
 //! Paths of findings with list items by their names. The text of an object is read once for all of its findings.
 
-use crate::text::{json_pointer_token, tree};
+use crate::text::{json_pointer_token, parse_document_within_limit};
 use serde_json::Value;
 
 /// Deepest path that is named.
@@ -13,12 +13,12 @@ impl NamedPaths {
     /// Reads the text of an object. In an object that is too long, no list item has a name.
     #[must_use]
     pub fn new(json: &str) -> Self {
-        Self(tree(json).ok())
+        Self(parse_document_within_limit(json).ok())
     }
 
     /// A JSON pointer with list items by their names. An item without a name is `*`: its index says nothing.
     #[must_use]
-    pub fn name(&self, pointer: &str) -> String {
+    pub fn path_with_item_names(&self, pointer: &str) -> String {
         let mut named = String::new();
         let mut at = self.0.as_ref();
         for step in pointer.split('/').skip(1).take(MAX_DEPTH) {
@@ -54,7 +54,7 @@ mod tests {
             ("/spec/containers/1/env/7/value", "/spec/containers/name=b~1c/env/*/value"),
             ("/spec/volumes/3", "/spec/volumes/*"),
         ] {
-            assert_eq!(NamedPaths::new(POD).name(pointer), expected, "{pointer}");
+            assert_eq!(NamedPaths::new(POD).path_with_item_names(pointer), expected, "{pointer}");
         }
     }
 
@@ -62,13 +62,13 @@ mod tests {
     fn other_orders_give_the_same_path() {
         let moved = r#"{"spec":{"containers":[{"name":"b/c","env":[{"name":"W"},{"name":"X"}]}]}}"#;
         assert_eq!(
-            NamedPaths::new(moved).name("/spec/containers/0/env/1/value"),
-            NamedPaths::new(POD).name("/spec/containers/1/env/0/value")
+            NamedPaths::new(moved).path_with_item_names("/spec/containers/0/env/1/value"),
+            NamedPaths::new(POD).path_with_item_names("/spec/containers/1/env/0/value")
         );
     }
 
     #[test]
     fn items_of_an_unreadable_object_have_no_name() {
-        assert_eq!(NamedPaths::new("").name("/spec/volumes/3/name"), "/spec/volumes/*/name");
+        assert_eq!(NamedPaths::new("").path_with_item_names("/spec/volumes/3/name"), "/spec/volumes/*/name");
     }
 }

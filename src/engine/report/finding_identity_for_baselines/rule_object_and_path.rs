@@ -1,7 +1,7 @@
 //! The identity of a finding from run to run, for baselines: rule, object, and the path with list items by their names. Lines, texts
 //! and indexes are not part of it, so it survives moved lines, new wording and reordered lists.
 
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ impl ObjectName {
 
     /// The name as people read it.
     #[must_use]
-    pub fn shown(&self) -> String {
+    pub fn name_or_generate_name(&self) -> String {
         match (&self.name, &self.generate_name) {
             (Some(name), _) => name.clone(),
             (None, Some(prefix)) => format!("{prefix}*"),
@@ -42,15 +42,21 @@ impl ObjectName {
 impl ObjectName {
     /// Kind, namespace and name on one line.
     #[must_use]
-    pub fn title(&self) -> String {
-        let place = self.namespace.as_deref().map(|n| format!("{}/", printable(n, 63))).unwrap_or_default();
-        format!("{} {place}{}", printable(&self.kind, 60), printable(&self.shown(), 253))
+    pub fn kind_namespace_and_name(&self) -> String {
+        let place =
+            self.namespace.as_deref().map(|n| format!("{}/", escaped_and_cut(n, 63))).unwrap_or_default();
+        format!(
+            "{} {place}{}",
+            escaped_and_cut(&self.kind, 60),
+            escaped_and_cut(&self.name_or_generate_name(), 253)
+        )
     }
 }
 
 /// A finding without its words and its place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-pub struct Fingerprint {
+#[schemars(rename = "Fingerprint")]
+pub struct FindingIdentity {
     /// Id of the rule.
     pub rule: String,
     /// The object: for a pod, its top owner.

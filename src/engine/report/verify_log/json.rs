@@ -5,7 +5,7 @@ use crate::nccl_log::{
     Communicator, Finding, Level, Log, Rank, Transport, findings_of_log, nics_of_list, number_ranges,
     transport,
 };
-use crate::report::Unread;
+use crate::report::UnreadInput;
 use crate::rules::Severity;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -18,7 +18,8 @@ pub const SCHEMA: &str = "fabric-admission.dev/verify-log/v1";
 /// The whole document.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Document<'a> {
+#[schemars(rename = "Document")]
+pub struct VerifyLogDocument<'a> {
     /// Always `fabric-admission.dev/verify-log/v1`.
     pub schema: &'static str,
     /// Version of fabric-admission.
@@ -34,7 +35,7 @@ pub struct Document<'a> {
     /// Findings, the worst first.
     pub findings: Vec<FindingEntry>,
     /// Errors of unreadable inputs.
-    pub errors: Vec<Unread>,
+    pub errors: Vec<UnreadInput>,
 }
 
 /// Counts.
@@ -86,7 +87,7 @@ pub struct CommunicatorEntry<'a> {
     /// Host names, in the order of the ranks; the first 1024.
     pub hosts: Vec<&'a str>,
     /// Ranks with equal facts; the first 4096 groups of all communicators.
-    pub groups: Vec<Group<'a>>,
+    pub groups: Vec<RanksWithEqualFacts<'a>>,
     /// Number of groups that are not listed.
     pub more_groups: usize,
 }
@@ -94,7 +95,8 @@ pub struct CommunicatorEntry<'a> {
 /// Ranks with equal facts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Group<'a> {
+#[schemars(rename = "Group")]
+pub struct RanksWithEqualFacts<'a> {
     /// Ranks, such as `0-7, 9`.
     pub ranks: String,
     /// Number of ranks.
@@ -195,10 +197,15 @@ const MAX_GROUPS: usize = 4096;
 /// Hosts of a communicator that are listed.
 const MAX_HOSTS: usize = 1024;
 
-impl<'a> Document<'a> {
+impl<'a> VerifyLogDocument<'a> {
     /// Judges a log. `files` are the names of the inputs.
     #[must_use]
-    pub fn new(log: &'a Log, files: &[String], expected: &[String], errors: Vec<Unread>) -> Self {
+    pub fn judge_log_and_group_ranks(
+        log: &'a Log,
+        files: &[String],
+        expected: &[String],
+        errors: Vec<UnreadInput>,
+    ) -> Self {
         let found = findings_of_log(log, expected);
         let unknown = found.iter().any(|f| f.kind.is_unknown());
         let failed = found.iter().any(|f| f.kind.level() == Level::Error && !f.kind.is_unknown());
@@ -238,7 +245,7 @@ impl<'a> Document<'a> {
 
     /// The most severe finding.
     #[must_use]
-    pub fn worst(&self) -> Option<Severity> {
+    pub fn worst_severity(&self) -> Option<Severity> {
         self.findings.iter().map(|f| f.severity).max()
     }
 }
@@ -286,13 +293,13 @@ fn communicator_entry_within_room<'a>(
     }
 }
 
-fn groups<'a>(log: &'a Log, ranks: &[&Rank]) -> Vec<Group<'a>> {
+fn groups<'a>(log: &'a Log, ranks: &[&Rank]) -> Vec<RanksWithEqualFacts<'a>> {
     // The facts, with the ranks that have them and the devices of their channels.
-    let mut groups: Vec<(Group<'_>, BTreeSet<u32>, u64)> = Vec::new();
+    let mut groups: Vec<(RanksWithEqualFacts<'_>, BTreeSet<u32>, u64)> = Vec::new();
     // The place of each group, by its facts: a log may have thousands of groups.
-    let mut places: HashMap<Group<'_>, usize> = HashMap::new();
+    let mut places: HashMap<RanksWithEqualFacts<'_>, usize> = HashMap::new();
     for rank in ranks {
-        let facts = facts(log, rank);
+        let facts = facts_of_rank(log, rank);
         let place = *places.entry(facts.clone()).or_insert(groups.len());
         if place == groups.len() {
             groups.push((facts, BTreeSet::new(), 0));
@@ -305,17 +312,18 @@ fn groups<'a>(log: &'a Log, ranks: &[&Rank]) -> Vec<Group<'a>> {
         group.channel_ends.copied += u64::from(rank.copied);
         group.channel_ends.local += u64::from(rank.local);
     }
-    let whole = |(group, ranks, devices): (Group<'a>, BTreeSet<u32>, u64)| Group {
-        ranks: number_ranges(ranks),
-        nics_used: (devices != 0).then(|| devices.count_ones()),
-        ..group
-    };
+    let whole =
+        |(group, ranks, devices): (RanksWithEqualFacts<'a>, BTreeSet<u32>, u64)| RanksWithEqualFacts {
+            ranks: number_ranges(ranks),
+            nics_used: (devices != 0).then(|| devices.count_ones()),
+            ..group
+        };
     groups.into_iter().map(whole).collect()
 }
 
-fn facts<'a>(log: &'a Log, rank: &Rank) -> Group<'a> {
+fn facts_of_rank<'a>(log: &'a Log, rank: &Rank) -> RanksWithEqualFacts<'a> {
     let network = log.network_of(rank);
-    Group {
+    RanksWithEqualFacts {
         ranks: String::new(),
         count: 0,
         network,

@@ -1,10 +1,10 @@
 //! The result as text: communicators with their groups of ranks, then findings.
 
-use super::json::{CommunicatorEntry, Document, FindingEntry, Group, Nic};
+use super::json::{CommunicatorEntry, FindingEntry, Nic, RanksWithEqualFacts, VerifyLogDocument};
 use crate::report::review_text::{BOLD, CYAN, DIM, GREEN, RED, YELLOW};
 use crate::report::terminal_lines::wrapped;
 use crate::rules::Severity;
-use crate::text::{count, printable};
+use crate::text::{count_with_noun, escaped_and_cut};
 use std::io::{self, Write};
 
 /// Communicators, groups of one communicator, and names of one list that are shown; JSON has all.
@@ -21,13 +21,17 @@ const INDENT: usize = 6;
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write(out: &mut dyn Write, document: &Document<'_>, width: usize) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, document: &VerifyLogDocument<'_>, width: usize) -> io::Result<()> {
     for communicator in document.communicators.iter().take(MAX_COMMUNICATORS) {
         self::write_communicator(out, communicator, width)?;
     }
     let more = document.communicators.len().saturating_sub(MAX_COMMUNICATORS);
     if more > 0 {
-        writeln!(out, "{} not shown; -o json lists up to 4096 groups", count(more, "more communicator"))?;
+        writeln!(
+            out,
+            "{} not shown; -o json lists up to 4096 groups",
+            count_with_noun(more, "more communicator")
+        )?;
     }
     if !document.communicators.is_empty() && !document.findings.is_empty() {
         writeln!(out)?;
@@ -37,7 +41,11 @@ pub fn write(out: &mut dyn Write, document: &Document<'_>, width: usize) -> io::
     }
     let more = document.findings.len().saturating_sub(MAX_FINDINGS);
     if more > 0 {
-        writeln!(out, "{} not shown; -o json lists up to 4096 groups", count(more, "more finding"))?;
+        writeln!(
+            out,
+            "{} not shown; -o json lists up to 4096 groups",
+            count_with_noun(more, "more finding")
+        )?;
     }
     if let Some(text) = document.findings.iter().find_map(|finding| finding.explain.as_ref()) {
         writeln!(out, "To explain a line or a variable, run fabric-admission explain {}.", quoted(text))?;
@@ -60,16 +68,16 @@ fn write_communicator(
 ) -> io::Result<()> {
     let size = communicator
         .size
-        .map_or_else(|| "unknown number of ranks".to_owned(), |size| count(size as usize, "rank"));
-    let nodes = communicator.nodes.map(|nodes| count(nodes as usize, "node"));
+        .map_or_else(|| "unknown number of ranks".to_owned(), |size| count_with_noun(size as usize, "rank"));
+    let nodes = communicator.nodes.map(|nodes| count_with_noun(nodes as usize, "node"));
     let hosts = names(communicator.hosts.iter().copied(), communicator.hosts.len());
     let on = match (nodes, communicator.hosts.len()) {
         (Some(nodes), 0) => format!(" on {nodes}"),
         (Some(nodes), _) => format!(" on {nodes}: {hosts}"),
         (None, 0) => String::new(),
-        (None, n) => format!(" on {}: {hosts}", count(n, "host")),
+        (None, n) => format!(" on {}: {hosts}", count_with_noun(n, "host")),
     };
-    writeln!(out, "{BOLD}communicator {}{BOLD:#}  {size}{on}", printable(&communicator.id, 100))?;
+    writeln!(out, "{BOLD}communicator {}{BOLD:#}  {size}{on}", escaped_and_cut(&communicator.id, 100))?;
     if communicator.mnnvl {
         writeln!(out, "  NVLink connects the nodes (MNNVL)")?;
     }
@@ -81,17 +89,22 @@ fn write_communicator(
         writeln!(
             out,
             "  {} with other facts not shown; -o json lists up to 4096 groups",
-            count(more, "more group")
+            count_with_noun(more, "more group")
         )?;
     }
     Ok(())
 }
 
-fn write_group(out: &mut dyn Write, group: &Group<'_>, crosses: bool, width: usize) -> io::Result<()> {
+fn write_group(
+    out: &mut dyn Write,
+    group: &RanksWithEqualFacts<'_>,
+    crosses: bool,
+    width: usize,
+) -> io::Result<()> {
     let noun = if group.count == 1 { "rank" } else { "ranks" };
     let network = group
         .network
-        .map_or_else(|| "network unknown".to_owned(), |n| format!("network {}", printable(n, 64)));
+        .map_or_else(|| "network unknown".to_owned(), |n| format!("network {}", escaped_and_cut(n, 64)));
     let network = match group.transport {
         "tcp" if crosses => format!("{RED}{network} (TCP){RED:#}"),
         "tcp" => format!("{network} (TCP)"),
@@ -110,7 +123,7 @@ fn write_group(out: &mut dyn Write, group: &Group<'_>, crosses: bool, width: usi
             None => "GPUDirect RDMA unknown".to_owned(),
         });
     }
-    parts.extend(group.channels.map(|channels| count(usize::from(channels), "channel")));
+    parts.extend(group.channels.map(|channels| count_with_noun(usize::from(channels), "channel")));
     if group.pxn == Some(true) {
         parts.push("PXN".to_owned());
     }
@@ -119,14 +132,14 @@ fn write_group(out: &mut dyn Write, group: &Group<'_>, crosses: bool, width: usi
     let nics: Vec<Nic<'_>> = group.nics.iter().collect();
     if !nics.is_empty() {
         let used = group.nics_used.map(|used| format!(", {used} used")).unwrap_or_default();
-        more.push(format!("{}{used}: {}", count(nics.len(), "NIC"), self::nics(&nics)));
+        more.push(format!("{}{used}: {}", count_with_noun(nics.len(), "NIC"), self::nics(&nics)));
     }
-    more.extend(group.provider.map(|provider| format!("provider {}", printable(provider, 64))));
+    more.extend(group.provider.map(|provider| format!("provider {}", escaped_and_cut(provider, 64))));
     if !group.plugins.is_empty() {
-        more.push(format!("plugin {}", printable(&group.plugins.join(", "), 100)));
+        more.push(format!("plugin {}", escaped_and_cut(&group.plugins.join(", "), 100)));
     }
-    more.extend(group.bootstrap.map(|name| format!("bootstrap {}", printable(name, 64))));
-    more.extend(group.version.map(|version| format!("NCCL {}", printable(version, 64))));
+    more.extend(group.bootstrap.map(|name| format!("bootstrap {}", escaped_and_cut(name, 64))));
+    more.extend(group.version.map(|version| format!("NCCL {}", escaped_and_cut(version, 64))));
     if !more.is_empty() {
         writeln!(out, "      {DIM}{}{DIM:#}", wrapped(&more.join("; "), INDENT, INDENT, width))?;
     }
@@ -142,13 +155,13 @@ fn nics(nics: &[Nic<'_>]) -> String {
     format!(
         "{}{}",
         names(all.iter().map(String::as_str), all.len()),
-        printable(&link.unwrap_or_default(), 40)
+        escaped_and_cut(&link.unwrap_or_default(), 40)
     )
 }
 
 /// The first names, and how many more there are.
 fn names<'a>(all: impl Iterator<Item = &'a str>, number: usize) -> String {
-    let shown: Vec<String> = all.take(MAX_NAMES).map(|name| printable(name, 100)).collect();
+    let shown: Vec<String> = all.take(MAX_NAMES).map(|name| escaped_and_cut(name, 100)).collect();
     let more = number.saturating_sub(MAX_NAMES);
     if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }
@@ -159,13 +172,13 @@ fn write_finding(out: &mut dyn Write, finding: &FindingEntry, width: usize) -> i
         Severity::Warning => (YELLOW, "warning"),
         Severity::Info => (CYAN, "info"),
     };
-    let file = finding.file.as_deref().map(|file| printable(file, 400));
+    let file = finding.file.as_deref().map(|file| escaped_and_cut(file, 400));
     let place = match (file, finding.line) {
         (Some(file), Some(line)) => format!(" {file}:{line}"),
         _ => String::new(),
     };
-    let of = finding.communicator.as_deref().map(|id| format!("communicator {}: ", printable(id, 100)));
-    let message = format!("{}{}", of.unwrap_or_default(), printable(&finding.message, 2000));
+    let of = finding.communicator.as_deref().map(|id| format!("communicator {}: ", escaped_and_cut(id, 100)));
+    let message = format!("{}{}", of.unwrap_or_default(), escaped_and_cut(&finding.message, 2000));
     let message = wrapped(&message, INDENT, INDENT, width);
     let fix = wrapped(&finding.fix, INDENT + 4, INDENT + 4, width);
     writeln!(
@@ -183,7 +196,7 @@ fn write_finding(out: &mut dyn Write, finding: &FindingEntry, width: usize) -> i
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_summary(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
+pub fn write_summary(out: &mut dyn Write, document: &VerifyLogDocument<'_>) -> io::Result<()> {
     let (counts, skipped) = (document.summary, document.skipped);
     let style = match document.result {
         "pass" => GREEN,
@@ -194,11 +207,11 @@ pub fn write_summary(out: &mut dyn Write, document: &Document<'_>) -> io::Result
         out,
         "{style}{}{style:#}: {}, {}, {}, {}; {}, {} of NCCL",
         document.result,
-        count(counts.communicators, "communicator"),
-        count(counts.ranks, "rank"),
-        count(counts.errors, "error"),
-        count(counts.warnings, "warning"),
-        count(usize::try_from(counts.lines).unwrap_or(usize::MAX), "line"),
+        count_with_noun(counts.communicators, "communicator"),
+        count_with_noun(counts.ranks, "rank"),
+        count_with_noun(counts.errors, "error"),
+        count_with_noun(counts.warnings, "warning"),
+        count_with_noun(usize::try_from(counts.lines).unwrap_or(usize::MAX), "line"),
         counts.nccl_lines
     )?;
     let parts = [

@@ -1,10 +1,10 @@
 //! How a profile was found, as JSON (`fabric-admission.dev/why/v1`).
 
-use super::beginning;
+use super::shown_entries_and_rest;
 use crate::nodes::ExcludedBy;
 use crate::plan::UserFabric;
 use crate::report::review_json::ResultEntry;
-use crate::report::{Reviewed, Skipped, Unread};
+use crate::report::{ReviewedObject, Skipped, UnreadInput};
 use crate::resolve::Resolution;
 use crate::resolve::explain_resolution::{ResolutionExplanation, ShownEntries};
 use schemars::JsonSchema;
@@ -23,7 +23,7 @@ pub struct Report<'a> {
     /// Objects that were skipped.
     skipped: &'a [Skipped],
     /// Errors of unreadable inputs.
-    errors: &'a [Unread],
+    errors: &'a [UnreadInput],
 }
 
 /// One pod or template.
@@ -33,12 +33,13 @@ pub struct PodEntry<'a> {
     /// The pod's result in a review.
     review: ResultEntry<'a>,
     /// How its profile was chosen; null if the pod requests no accelerator.
-    why: Option<Story<'a>>,
+    why: Option<HowProfileWasChosen<'a>>,
 }
 
 /// How a profile was chosen.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Story<'a> {
+#[schemars(rename = "Story")]
+pub struct HowProfileWasChosen<'a> {
     /// `profile`, `ambiguous`, `refused`, `outside` (its `when` excludes the pod) or `none`.
     outcome: &'static str,
     /// Candidate profiles: several if ambiguous. At most 20.
@@ -47,7 +48,7 @@ pub struct Story<'a> {
     #[serde(rename = "candidatesLeftOut")]
     candidates_left_out: usize,
     /// The profile that the pod was created with, and its profile now; null if the webhook did not change the pod.
-    then: Option<ThenEntry<'a>>,
+    then: Option<InjectedAndCurrentProfile<'a>>,
     /// Steps in their order: up to the deciding step, then the steps that were not needed.
     steps: Vec<StepEntry<'a>>,
     /// Candidate nodes of the pod; null if no nodes are known.
@@ -119,7 +120,8 @@ impl<'a> From<&'a UserFabric> for CountedEntry<'a> {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct ThenEntry<'a> {
+#[schemars(rename = "ThenEntry")]
+struct InjectedAndCurrentProfile<'a> {
     /// Profile and fingerprint of its settings: `PROFILE@FINGERPRINT`.
     injected: &'a str,
     /// The same for the profile now; null if none applies.
@@ -194,14 +196,14 @@ struct ProfileEntry<'a> {
     needs: &'a [String],
 }
 
-fn dropped(dropped: &ShownEntries<ExcludedBy>) -> Vec<DroppedEntry<'_>> {
+fn excluded_node_entries(dropped: &ShownEntries<ExcludedBy>) -> Vec<DroppedEntry<'_>> {
     dropped.shown.iter().map(|d| DroppedEntry { by: &d.by, nodes: d.nodes }).collect()
 }
 
 impl<'a> Report<'a> {
     /// The whole document.
     #[must_use]
-    pub fn new(results: Vec<PodEntry<'a>>, skipped: &'a [Skipped], errors: &'a [Unread]) -> Self {
+    pub fn new(results: Vec<PodEntry<'a>>, skipped: &'a [Skipped], errors: &'a [UnreadInput]) -> Self {
         Self { schema: SCHEMA, results, skipped, errors }
     }
 }
@@ -209,20 +211,20 @@ impl<'a> Report<'a> {
 impl<'a> PodEntry<'a> {
     /// One result.
     #[must_use]
-    pub fn new(reviewed: &'a Reviewed) -> Self {
+    pub fn new(reviewed: &'a ReviewedObject) -> Self {
         let user_fabric = reviewed.decision.plan.user_fabric.as_ref();
-        let (also_held, also_held_left_out) = beginning(&reviewed.decision.also_held);
-        let story = |why| Story {
+        let (also_held, also_held_left_out) = shown_entries_and_rest(&reviewed.decision.also_held);
+        let story = |why| HowProfileWasChosen {
             counted: user_fabric.map(CountedEntry::from),
             also_held,
             also_held_left_out,
-            ..Story::from(why)
+            ..HowProfileWasChosen::from(why)
         };
         Self { review: ResultEntry::from(reviewed), why: reviewed.why.as_ref().map(story) }
     }
 }
 
-impl<'a> From<&'a ResolutionExplanation> for Story<'a> {
+impl<'a> From<&'a ResolutionExplanation> for HowProfileWasChosen<'a> {
     fn from(why: &'a ResolutionExplanation) -> Self {
         let (outcome, candidates): (_, Vec<&str>) = match &why.resolution {
             Resolution::Profile { .. } => ("profile", Vec::new()),
@@ -233,12 +235,15 @@ impl<'a> From<&'a ResolutionExplanation> for Story<'a> {
             Resolution::Outside { profile, .. } => ("outside", vec![profile.name.as_str()]),
             Resolution::NotApplicable { .. } => ("none", Vec::new()),
         };
-        let (listed, candidates_left_out) = beginning(&candidates);
+        let (listed, candidates_left_out) = shown_entries_and_rest(&candidates);
         Self {
             outcome,
             candidates: listed.to_vec(),
             candidates_left_out,
-            then: why.then.as_ref().map(|t| ThenEntry { injected: &t.mark, now: t.now.as_deref() }),
+            then: why
+                .then
+                .as_ref()
+                .map(|t| InjectedAndCurrentProfile { injected: &t.mark, now: t.now.as_deref() }),
             steps: why
                 .steps
                 .iter()
@@ -258,7 +263,7 @@ impl<'a> From<&'a ResolutionExplanation> for Story<'a> {
                     })
                     .collect(),
                 fabrics_left_out: l.fabrics.more,
-                dropped: dropped(&l.dropped),
+                dropped: excluded_node_entries(&l.dropped),
                 dropped_left_out: l.dropped.more,
             }),
             profiles: why
@@ -271,7 +276,7 @@ impl<'a> From<&'a ResolutionExplanation> for Story<'a> {
                     open: p.open,
                     nodes: p.nodes.map(|n| n.0),
                     fits: p.nodes.map(|n| n.1),
-                    dropped: dropped(&p.dropped),
+                    dropped: excluded_node_entries(&p.dropped),
                     dropped_left_out: p.dropped.more,
                     needs: &p.needs,
                 })

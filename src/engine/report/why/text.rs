@@ -1,17 +1,19 @@
 //! How a profile was found, as text: the steps, the excluded nodes, and what each profile would need.
 
-use super::beginning;
-use crate::report::Reviewed;
-use crate::report::review_text::{BOLD, DIM, GREEN, View, write_changes_and_findings, write_verdict_line};
+use super::shown_entries_and_rest;
+use crate::report::ReviewedObject;
+use crate::report::review_text::{
+    BOLD, DIM, GREEN, WhatReviewShows, write_changes_findings_and_ignored, write_verdict_line,
+};
 use crate::resolve::explain_resolution::ExplainedProfile;
-use crate::text::count;
+use crate::text::count_with_noun;
 use std::io::{self, Write};
 
 /// Writes one result as text.
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_result(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
+pub fn write_result(out: &mut dyn Write, reviewed: &ReviewedObject) -> io::Result<()> {
     write_verdict_line(out, reviewed)?;
     let Some(why) = &reviewed.why else { return Ok(()) };
     if let Some(then) = &why.then {
@@ -23,7 +25,7 @@ pub fn write_result(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> 
         let mark = if step.decides { "->" } else { "  " };
         writeln!(out, "  {GREEN}{mark}{GREEN:#} {:<11} {}", step.name, step.said)?;
     }
-    let (held, more) = beginning(&reviewed.decision.also_held);
+    let (held, more) = shown_entries_and_rest(&reviewed.decision.also_held);
     for name in held {
         writeln!(
             out,
@@ -36,7 +38,7 @@ pub fn write_result(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> 
     if let Some(landing) = why.landing.as_ref().filter(|l| !l.dropped.shown.is_empty()) {
         writeln!(out, "{BOLD}excluded nodes{BOLD:#}")?;
         for d in &landing.dropped.shown {
-            writeln!(out, "     {} by {}", count(d.nodes, "node"), d.by)?;
+            writeln!(out, "     {} by {}", count_with_noun(d.nodes, "node"), d.by)?;
         }
         let shown: usize = landing.dropped.shown.iter().map(|d| d.nodes).sum();
         let rest = landing.nodes.saturating_sub(landing.fits + shown);
@@ -68,7 +70,7 @@ pub fn write_result(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> 
     if !plain {
         writeln!(out, "{BOLD}changes and findings{BOLD:#}")?;
     }
-    write_changes_and_findings(out, reviewed, View::WHOLE, None).map(drop)
+    write_changes_findings_and_ignored(out, reviewed, WhatReviewShows::WHOLE, None).map(drop)
 }
 
 /// The line for the reasons that are not listed.
@@ -79,7 +81,7 @@ fn more_reasons(out: &mut dyn Write, before: &str, nodes: usize, reasons: usize)
     writeln!(
         out,
         "{before}{DIM}{} by {} more taints, selectors or affinities{DIM:#}",
-        count(nodes, "node"),
+        count_with_noun(nodes, "node"),
         reasons
     )
 }
@@ -87,12 +89,20 @@ fn more_reasons(out: &mut dyn Write, before: &str, nodes: usize, reasons: usize)
 fn write_candidate(out: &mut dyn Write, profile: &ExplainedProfile, width: usize) -> io::Result<()> {
     let mark = if profile.chosen { "->" } else { "  " };
     let nodes = match profile.nodes {
-        Some((all, fits)) => format!("the pod can run on {fits} of the profile's {}", count(all, "node")),
+        Some((all, fits)) => {
+            format!("the pod can run on {fits} of the profile's {}", count_with_noun(all, "node"))
+        }
         None => "no known nodes".to_owned(),
     };
     writeln!(out, "  {GREEN}{mark}{GREEN:#} {:<width$}  {nodes}", profile.name)?;
     for d in &profile.dropped.shown {
-        writeln!(out, "     {:<width$}  {DIM}{} excluded by {}{DIM:#}", "", count(d.nodes, "node"), d.by)?;
+        writeln!(
+            out,
+            "     {:<width$}  {DIM}{} excluded by {}{DIM:#}",
+            "",
+            count_with_noun(d.nodes, "node"),
+            d.by
+        )?;
     }
     if let Some((all, fits)) = profile.nodes.filter(|_| profile.dropped.more > 0) {
         let shown: usize = profile.dropped.shown.iter().map(|d| d.nodes).sum();

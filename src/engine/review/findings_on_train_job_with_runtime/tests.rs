@@ -1,5 +1,5 @@
 use super::*;
-use crate::facts::Mode;
+use crate::facts::EnforcementMode;
 use crate::review::decide_workload;
 use crate::snapshot::{Builder, Layer};
 
@@ -18,7 +18,7 @@ fn request(json: &str) -> WorkloadRequest<'_> {
         kind: "TrainJob",
         json,
         namespace: "team",
-        mode: Mode::Enforce,
+        mode: EnforcementMode::Enforce,
         opted_in: true,
         profile: None,
         deadline: &crate::deadline::NEVER,

@@ -9,7 +9,9 @@ use crate::rules::pointers_in_pod;
 pub(super) const EFA: &str = "vpc.amazonaws.com/efa";
 
 /// App containers that hold EFA devices.
-pub(super) fn holders<'a>(context: &PodContext<'a>) -> impl Iterator<Item = (usize, &'a Container<'a>)> {
+pub(super) fn containers_with_efa<'a>(
+    context: &PodContext<'a>,
+) -> impl Iterator<Item = (usize, &'a Container<'a>)> {
     let overlay = context.overlay;
     let containers = context.app_containers_in_time();
     containers.filter(move |(index, container)| overlay.final_units_in_limits(*index, container, EFA) > 0)
@@ -17,14 +19,14 @@ pub(super) fn holders<'a>(context: &PodContext<'a>) -> impl Iterator<Item = (usi
 
 /// The path of a variable: its entry in `env`, or the container if the plan or a file sets the variable.
 pub(super) fn variable_path(index: usize, container: &Container<'_>, name: &str) -> String {
-    match container.env_var(name) {
+    match container.last_entry_of_variable(name) {
         Some((at, _)) => pointers_in_pod::in_container(index, format_args!("env/{at}")),
         None => pointers_in_pod::container(index),
     }
 }
 
 /// Literal value of a variable.
-pub(super) fn value<'a>(
+pub(super) fn own_or_planned_value<'a>(
     context: &PodContext<'a>,
     index: usize,
     container: &'a Container<'a>,

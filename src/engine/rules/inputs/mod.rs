@@ -7,10 +7,10 @@ mod fab903_placeholder;
 mod placeholder;
 
 use crate::rules::rule_declaration::Rule;
-pub use fab901_wrong_type::{Retyped, retyped};
-pub use fab902_repeated_key::{RULE as REPEATED_KEY, repeated_key};
-pub use fab903_placeholder::unsubstituted;
-pub use placeholder::{Placeholder, Syntax, placeholders};
+pub use fab901_wrong_type::{ConvertedValue, convert_to_type_of_field};
+pub use fab902_repeated_key::{RULE as REPEATED_KEY, finding_on_repeated_key};
+pub use fab903_placeholder::finding_on_placeholders;
+pub use placeholder::{Placeholder, Syntax, find_placeholders};
 
 /// Rules of the group, by id.
 pub(super) static RULES: &[&Rule] =

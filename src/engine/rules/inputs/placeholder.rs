@@ -1,6 +1,6 @@
 //! Placeholders of templates in the values of an object.
 
-use crate::json::null_as_absent::Text;
+use crate::json::types_of_decoded_fields::Text;
 use crate::nccl;
 use crate::text::json_pointer_token;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -49,7 +49,7 @@ const MAX_PLACEHOLDERS: usize = 1_000;
 /// Placeholders of an object, in its order. Texts that a shell, a program or another tool reads are left out: `$X` in a
 /// script is not a placeholder.
 #[must_use]
-pub fn placeholders(json: &str) -> Vec<Placeholder> {
+pub fn find_placeholders(json: &str) -> Vec<Placeholder> {
     let mut found = Vec::new();
     if !["$", "{{", "PLACEHOLDER", "|", "<"].iter().any(|sign| json.contains(sign)) {
         return found;
@@ -64,7 +64,7 @@ pub fn placeholders(json: &str) -> Vec<Placeholder> {
 
 /// Whether a text has a placeholder.
 pub(super) fn has_placeholder(text: &str) -> bool {
-    first(text).is_some()
+    first_placeholder(text).is_some()
 }
 
 /// Searches a value without copying it, because most values are texts without a placeholder.
@@ -91,8 +91,8 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<bool, E> {
-        push_placeholders_of_text(text, self.pointer, self.found);
-        Ok(self.is_name && nccl::find(text).is_none())
+        push_first_placeholder_of_text(text, self.pointer, self.found);
+        Ok(self.is_name && nccl::find_variable(text).is_none())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<bool, A::Error> {
@@ -121,7 +121,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
             }
             pointer.push('/');
             pointer.push_str(&json_pointer_token(&key));
-            push_placeholders_of_text(&key, pointer, found);
+            push_first_placeholder_of_text(&key, pointer, found);
             let (before, is_name) = (found.len(), &*key == "name");
             is_foreign |= object.next_value_seed(Walk { pointer, found, is_name })?;
             if &*key == "value" {
@@ -157,9 +157,9 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 }
 
-fn push_placeholders_of_text(text: &str, pointer: &str, found: &mut Vec<Placeholder>) {
+fn push_first_placeholder_of_text(text: &str, pointer: &str, found: &mut Vec<Placeholder>) {
     if found.len() < MAX_PLACEHOLDERS
-        && let Some(text) = first(text)
+        && let Some(text) = first_placeholder(text)
     {
         found.push(Placeholder { pointer: pointer.to_owned(), text: text.to_owned() });
     }
@@ -168,19 +168,19 @@ fn push_placeholders_of_text(text: &str, pointer: &str, found: &mut Vec<Placehol
 /// Whether the value of a key is text for a shell, a program or another tool.
 fn is_text_for_programs(key: &str, pointer: &str) -> bool {
     let script = ["command", "args", "data", "stringData", "binaryData", "script", "managedFields"];
-    let annotation = pointer.ends_with("/annotations") && !is_networks(key);
+    let annotation = pointer.ends_with("/annotations") && !is_annotation_we_or_multus_read(key);
     script.contains(&key) || annotation
 }
 
 /// Whether Multus or fabric-admission reads an annotation.
-fn is_networks(key: &str) -> bool {
+fn is_annotation_we_or_multus_read(key: &str) -> bool {
     key.starts_with("k8s.v1.cni.cncf.io/")
         || key.starts_with("v1.multus-cni.io/")
         || key.starts_with("fabric-admission.dev/")
 }
 
 /// The first placeholder of a text.
-fn first(text: &str) -> Option<&str> {
+fn first_placeholder(text: &str) -> Option<&str> {
     // A text may open many placeholders and close none: where the last end is, is searched once.
     let (braces, brace) = (LazyCell::new(|| text.rfind("}}")), LazyCell::new(|| text.rfind('}')));
     let before = |end: Option<usize>, at: usize| end.is_some_and(|end| at < end);
@@ -270,7 +270,7 @@ mod tests {
             ("} ${b", None),
             ("<a <b>", Some("<b>")),
         ] {
-            assert_eq!(first(text), expected, "{text}");
+            assert_eq!(first_placeholder(text), expected, "{text}");
         }
     }
 
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn signs_that_nothing_closes() {
         for sign in ["{{", "${a", "<a", "|a ", "<a a "] {
-            assert_eq!(first(&sign.repeat(2 << 20)), None, "{sign}");
+            assert_eq!(first_placeholder(&sign.repeat(2 << 20)), None, "{sign}");
         }
     }
 
@@ -306,7 +306,7 @@ mod tests {
             "env":[{"name":"MY_OWN","value":"$D"},{"value":"$D","name":"MY_OWN"},{"name":"NCCL_IB_HCA","value":"$HCA"}],
             "resources":{"limits":{"${R}":"1"}}}]},"data":{"x":"$E"}}"#;
         let found: Vec<(String, String)> =
-            placeholders(json).into_iter().map(|p| (p.pointer, p.text)).collect();
+            find_placeholders(json).into_iter().map(|p| (p.pointer, p.text)).collect();
         let expected = [
             ("/metadata/annotations/k8s.v1.cni.cncf.io~1networks", "${N}"),
             ("/spec/containers/0/image", "$IMAGE"),
@@ -314,6 +314,6 @@ mod tests {
             ("/spec/containers/0/resources/limits/${R}", "${R}"),
         ];
         assert_eq!(found, expected.map(|(p, t)| (p.to_owned(), t.to_owned())));
-        assert_eq!(placeholders(r#"{"spec":{"args":["$B"]}}"#), []);
+        assert_eq!(find_placeholders(r#"{"spec":{"args":["$B"]}}"#), []);
     }
 }

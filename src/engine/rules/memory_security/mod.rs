@@ -1,7 +1,7 @@
 //! FAB5xx: memory and security settings of the pod: `/dev/shm`, the memlock limit, `IPC_LOCK`, privileges and Pod
 //! Security.
 
-mod accelerators_of_volume;
+mod accelerators_of_containers;
 mod does_container_need_ipc_lock;
 mod fab501_shared_memory_size;
 mod fab502_ipc_lock_non_root;
@@ -15,7 +15,7 @@ mod fab509_node_infiniband_devices;
 mod fab510_pod_security_refuses;
 mod fab511_privileged_with_rdma;
 mod fab512_host_ipc;
-mod without_nccl;
+mod tools_without_nccl;
 
 use crate::rules::rule_declaration::Rule;
 

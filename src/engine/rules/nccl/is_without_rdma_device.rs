@@ -13,7 +13,7 @@ use std::cell::OnceCell;
 const RUNTIME: [&str; 3] = ["NVIDIA_MOFED", "NVIDIA_GDS", "MELLANOX_VISIBLE_DEVICES"];
 
 /// Ways by which containers of a pod may get an RDMA device.
-pub(super) struct Ways<'c, 'a> {
+pub(super) struct WaysToRdmaDevice<'c, 'a> {
     context: &'c PodContext<'a>,
     /// Whether annotations may bring one: the same for all containers.
     annotated: OnceCell<bool>,
@@ -21,7 +21,7 @@ pub(super) struct Ways<'c, 'a> {
     of_node: OnceCell<bool>,
 }
 
-impl<'c, 'a> Ways<'c, 'a> {
+impl<'c, 'a> WaysToRdmaDevice<'c, 'a> {
     pub(super) fn of(context: &'c PodContext<'a>) -> Self {
         Self { context, annotated: OnceCell::new(), of_node: OnceCell::new() }
     }
@@ -29,13 +29,13 @@ impl<'c, 'a> Ways<'c, 'a> {
     /// Whether nothing is seen that could bring an RDMA device to a container. Some clouds hand devices to every container
     /// that asks for accelerators; their manifests add `IPC_LOCK` all the same.
     pub(super) fn is_without_rdma_device(&self, variables: &ContainerVariables<'_>) -> bool {
-        gets_nothing(self.context, variables)
+        gets_no_device_by_itself(self.context, variables)
             && !*self.of_node.get_or_init(|| has_volume_of_node(self.context))
-            && !*self.annotated.get_or_init(|| annotated(self.context))
+            && !*self.annotated.get_or_init(|| may_annotation_bring_device(self.context))
     }
 }
 
-fn gets_nothing(context: &PodContext<'_>, variables: &ContainerVariables<'_>) -> bool {
+fn gets_no_device_by_itself(context: &PodContext<'_>, variables: &ContainerVariables<'_>) -> bool {
     let pod = context.pod();
     // A profile on verbs adds a device, or another rule reports why it does not; of several, none is chosen yet.
     let ethernet = |profile: &Profile| profile.transport == Transport::Ethernet;
@@ -46,10 +46,10 @@ fn gets_nothing(context: &PodContext<'_>, variables: &ContainerVariables<'_>) ->
     };
     no_fabric
         && context.subject.demands.of_app_container(variables.index).nccl
-        && context.resource_names(variables.index).all(is_no_nic)
+        && context.own_and_planned_resource_names(variables.index).all(is_no_nic)
         && !pod.host_network()
         && pod.spec.as_ref().is_some_and(|s| s.resource_claims.is_none())
-        && !opened(context, variables)
+        && !opens_devices_of_node(context, variables)
 }
 
 /// Resources of the core and GPUs; any other may be a NIC under a site's own name.
@@ -60,7 +60,7 @@ fn is_no_nic(name: &str) -> bool {
 
 /// Whether an annotation may have a webhook or the runtime add devices. Networks of the profile are none: it is one on
 /// Ethernet.
-fn annotated(context: &PodContext<'_>) -> bool {
+fn may_annotation_bring_device(context: &PodContext<'_>) -> bool {
     let annotations = context.pod().metadata.as_ref().and_then(|m| m.annotations.as_ref());
     let hints = |key: &str| {
         let names = key.contains("network") || key.contains("device") || key.contains("cdi");
@@ -80,7 +80,7 @@ fn only_of_profile(context: &PodContext<'_>) -> bool {
     let here = context.subject.namespace;
     networks.items.iter().all(|item| {
         let namespace = item.namespace.as_deref().unwrap_or(here);
-        profile.rails.iter().any(|rail| rail.network.is(namespace, &item.name, here))
+        profile.rails.iter().any(|rail| rail.network.is_network(namespace, &item.name, here))
     })
 }
 
@@ -96,11 +96,11 @@ fn has_volume_of_node(context: &PodContext<'_>) -> bool {
 }
 
 /// Whether the container opens devices of the node without asking for them by a resource.
-fn opened(context: &PodContext<'_>, variables: &ContainerVariables<'_>) -> bool {
+fn opens_devices_of_node(context: &PodContext<'_>, variables: &ContainerVariables<'_>) -> bool {
     let container = variables.container;
     container.privileged()
         || container.adds_capability("IPC_LOCK")
         || context.overlay.adds_ipc_lock(variables.index)
-        || RUNTIME.iter().any(|name| container.env_var(name).is_some())
+        || RUNTIME.iter().any(|name| container.last_entry_of_variable(name).is_some())
         || container.volume_mounts().iter().any(|m| m.mount_path.as_deref().is_some_and(has_devices))
 }

@@ -32,7 +32,7 @@ mod fab427_set_by_command;
 mod is_without_rdma_device;
 mod nccl_version_and_other_networks;
 mod other_rdma_users;
-mod variables_not_carried;
+mod variables_left_out_in_words;
 
 use crate::rules::rule_declaration::Rule;
 

@@ -2,16 +2,16 @@
 //! by arguments, files or another container, and seldom by a variable, so everything that a pod shows is looked at.
 
 use crate::nccl::numbers_as_nccl_reads::leading_number;
+use crate::pod::containers_and_their_resources::ContainerPlace;
 use crate::pod::pod_fields::Container;
-use crate::pod::resource_units::Holder;
-use crate::pod::shell::code;
+use crate::pod::shell::lines_without_comments;
 use crate::rules::pod_context::PodContext;
 use crate::rules::variables_of_pod::ContainerVariables;
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 
 /// Starts of variables of other libraries over verbs: UCX, NVSHMEM, libfabric, Open MPI, NIXL, Mooncake, GPUDirect Storage,
 /// LMCache, Dynamo.
-const VARIABLES: [&str; 12] = [
+const VARIABLE_PREFIXES: [&str; 12] = [
     "UCX_",
     "NVSHMEM_",
     "FI_",
@@ -64,9 +64,12 @@ const MAX_CONTAINERS: usize = 64;
 const MAX_PATH: usize = 4096;
 
 /// What else may use the device, in a few words: another library in the container, or another container.
-pub(super) fn other_user(context: &PodContext<'_>, variables: &ContainerVariables<'_>) -> Option<String> {
+pub(super) fn other_user_of_device_in_words(
+    context: &PodContext<'_>,
+    variables: &ContainerVariables<'_>,
+) -> Option<String> {
     let container = variables.container;
-    if let Some(library) = other_library(variables) {
+    if let Some(library) = other_library_in_words(variables) {
         return Some(library);
     }
     let plugin_off =
@@ -78,43 +81,50 @@ pub(super) fn other_user(context: &PodContext<'_>, variables: &ContainerVariable
         return Some("a program on a file system that the container mounts".to_owned());
     }
     // One that has a device of its own has no use for this one.
-    let other = |holder: Holder| match holder {
-        Holder::App(index) => index != variables.index && !context.has_rdma(index),
-        Holder::Sidecar(_) => true,
-        Holder::Init(_) => false,
+    let other = |holder: ContainerPlace| match holder {
+        ContainerPlace::App(index) => index != variables.index && !context.has_verbs_device(index),
+        ContainerPlace::Sidecar(_) => true,
+        ContainerPlace::Init(_) => false,
     };
     if context.pod().containers().len() > MAX_CONTAINERS {
         return Some("one of many containers".to_owned());
     }
-    if let Some((_, container)) = context.pod().holders().find(|(holder, _)| other(*holder)) {
-        return Some(format!("container {:?}", printable(container.name(), 30)));
+    if let Some((_, container)) =
+        context.pod().containers_not_added_by_webhook().find(|(holder, _)| other(*holder))
+    {
+        return Some(format!("container {:?}", escaped_and_cut(container.name(), 30)));
     }
     variables.open.then(|| "a library that envFrom or a sourced file sets up".to_owned())
 }
 
 /// Another library of the container that is seen, in a few words.
-pub(super) fn other_library(variables: &ContainerVariables<'_>) -> Option<String> {
+pub(super) fn other_library_in_words(variables: &ContainerVariables<'_>) -> Option<String> {
     let container = variables.container;
-    let given = variables.own().map(|given| &*given.name);
+    let given = variables.own_settings().map(|given| &*given.name);
     let mut names = container.env().iter().filter_map(|entry| entry.name.as_deref()).chain(given);
-    if let Some(name) = names.find(|name| VARIABLES.iter().any(|start| name.starts_with(start))) {
-        return Some(format!("another library (see {})", printable(name, 40)));
+    if let Some(name) = names.find(|name| VARIABLE_PREFIXES.iter().any(|start| name.starts_with(start))) {
+        return Some(format!("another library (variable {} is set)", escaped_and_cut(name, 40)));
     }
     if variables.unread {
         return Some("another library (the command is too long to be read)".to_owned());
     }
     let mounts = container.volume_mounts().iter().filter_map(|mount| mount.mount_path.as_deref());
     let names = container.image.as_deref().into_iter().chain(mounts).filter(|name| name.len() <= MAX_PATH);
-    let mut texts = container.shell_text().chain(names);
-    texts.find_map(named).map(|word| format!("another library (see the word {:?})", printable(word, 30)))
+    let mut texts = container.command_and_argument_words().chain(names);
+    texts.find_map(word_of_other_library).map(|word| {
+        format!(
+            "another library ({:?} in the container's command, image or mounts)",
+            escaped_and_cut(word, 30)
+        )
+    })
 }
 
 /// A word of a text that names another user of verbs. Names of NCCL's own variables have such words as well.
-fn named(text: &str) -> Option<&str> {
+fn word_of_other_library(text: &str) -> Option<&str> {
     let starts = |word: &str, start: &str| {
         word.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
     };
-    code(text)
+    lines_without_comments(text)
         .flat_map(|(_, part)| part.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
         .filter(|word| !starts(word, "NCCL_"))
         .flat_map(|word| word.split('_'))
@@ -131,7 +141,7 @@ fn may_mount(container: &Container<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::named;
+    use super::word_of_other_library;
 
     #[test]
     fn words_that_name_another_user() {
@@ -145,7 +155,7 @@ mod tests {
             "/etc/cufile.json",
             "pip install nvidia-nvshmem-cu12",
         ] {
-            assert!(named(text).is_some(), "{text}");
+            assert!(word_of_other_library(text).is_some(), "{text}");
         }
         for text in [
             "torchrun --nproc-per-node=8 train.py --configs a.yaml",
@@ -155,7 +165,7 @@ mod tests {
             "export NCCL_IB_HCA=mlx5; run -x NCCL_IB_GID_INDEX=3",
             "run # with rdma",
         ] {
-            assert_eq!(named(text), None, "{text}");
+            assert_eq!(word_of_other_library(text), None, "{text}");
         }
     }
 }

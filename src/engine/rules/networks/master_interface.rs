@@ -3,17 +3,17 @@
 use crate::multus::LinkLayer;
 use crate::rules::finding::Severity;
 use crate::rules::object_context::ObjectContext;
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 
 /// Reasons for warnings.
 pub(in crate::rules) const DEFAULT_ROUTE: &str = "the interface of the default route may be correct";
 pub(in crate::rules) const OTHER_NODES: &str =
     "on nodes without a SriovNetworkNodeState, the interface may have another link type";
-pub(in crate::rules) const BY_NAME: &str = "the link type is known only from the interface's name";
+pub(in crate::rules) const KNOWN_ONLY_BY_NAME: &str = "the link type is known only from the interface's name";
 
 /// A wrong interface.
 #[derive(Debug)]
-pub(in crate::rules) struct Fault {
+pub(in crate::rules) struct MasterInterfaceFault {
     pub(in crate::rules) severity: Severity,
     /// The reason if the finding is a warning.
     pub(in crate::rules) because: &'static str,
@@ -26,9 +26,9 @@ pub(in crate::rules) fn fault_of_master_interface(
     context: &ObjectContext<'_>,
     cni_type: &str,
     master: Option<&str>,
-) -> Option<Fault> {
+) -> Option<MasterInterfaceFault> {
     let (severity, because, message, fix) = judged(context, cni_type, master)?;
-    Some(Fault { severity, because, message, fix })
+    Some(MasterInterfaceFault { severity, because, message, fix })
 }
 
 fn judged(
@@ -50,11 +50,11 @@ fn judged(
             (Severity::Warning, DEFAULT_ROUTE, message, "Set master to the fabric's interface.")
         });
     };
-    let shown = printable(master, 40);
+    let shown = escaped_and_cut(master, 40);
     let facts = context.snapshot.cluster_facts_for_audience();
     let certain =
         if context.snapshot.node_states_cover_all_nodes() { Severity::Error } else { Severity::Warning };
-    match (needs_ib, facts.interface(master)) {
+    match (needs_ib, facts.link_layer_of_interface(master)) {
         (false, Some(LinkLayer::InfiniBand)) => Some((
             certain,
             OTHER_NODES,
@@ -71,9 +71,9 @@ fn judged(
             ),
             "Use macvlan or sriov over Ethernet.",
         )),
-        (false, None) if LinkLayer::of_interface(master) == Some(LinkLayer::InfiniBand) => Some((
+        (false, None) if LinkLayer::of_interface_name(master) == Some(LinkLayer::InfiniBand) => Some((
             Severity::Warning,
-            BY_NAME,
+            KNOWN_ONLY_BY_NAME,
             format!(
                 "{cni_type} cannot be created over {shown}: this name is typical for InfiniBand interfaces"
             ),

@@ -26,12 +26,12 @@ mod fab132_roce_without_address;
 mod fab133_default_route_over_network;
 mod fab134_same_subnet;
 mod fab135_several_default_routes;
-mod fab136_unusable_address_pool;
-mod fab137_empty_address_pool;
+mod fab136_pool_unfit_for_network;
+mod fab137_invalid_address_pool;
 mod fab138_rails_of_profile;
 mod fab150_network_of_other_namespace;
+pub(super) mod ipam_of_network_object;
 pub(super) mod master_interface;
-pub(super) mod network_with_ipam_text;
 
 use crate::rules::rule_declaration::Rule;
 
@@ -60,8 +60,8 @@ pub(super) static RULES: &[&Rule] = &[
     &fab133_default_route_over_network::RULE,
     &fab134_same_subnet::RULE,
     &fab135_several_default_routes::RULE,
-    &fab136_unusable_address_pool::RULE,
-    &fab137_empty_address_pool::RULE,
+    &fab136_pool_unfit_for_network::RULE,
+    &fab137_invalid_address_pool::RULE,
     &fab138_rails_of_profile::RULE,
     &fab150_network_of_other_namespace::RULE,
 ];

@@ -1,14 +1,14 @@
 //! Whether two selectors of nodes have a node in common.
 
 use crate::deadline::Deadline;
-use crate::nodes::{InCommon, NodeSelection, NodeView, Relation, Requirement};
-use crate::rules::sriov_policy_beside::Common;
+use crate::nodes::{InCommon, LabelRequirement, NodeSelection, NodeView, Relation};
+use crate::rules::other_sriov_policy_and_common_nodes::CommonNodes;
 use std::collections::{HashMap, HashSet};
 
 /// The nodes of the object under review, which are compared with those of hundreds of other objects: what can be read once
 /// is read once, and a comparison costs as much as the other object is long.
 pub(super) struct OurNodes<'v, 'r> {
-    conditions: Vec<Condition<'r>>,
+    conditions: Vec<OurCondition<'r>>,
     /// Places in `conditions`, by label.
     by_key: HashMap<&'r str, Vec<usize>>,
     selection: NodeSelection<'v, 'r>,
@@ -17,14 +17,14 @@ pub(super) struct OurNodes<'v, 'r> {
 }
 
 /// A requirement, with its values as a set.
-struct Condition<'r> {
-    requirement: Requirement<'r>,
+struct OurCondition<'r> {
+    requirement: LabelRequirement<'r>,
     values: HashSet<&'r str>,
 }
 
 impl<'v, 'r> OurNodes<'v, 'r> {
     pub(super) fn new(
-        requirements: &[Requirement<'r>],
+        requirements: &[LabelRequirement<'r>],
         nodes: &'v NodeView,
         deadline: &'v Deadline<'v>,
     ) -> Self {
@@ -32,8 +32,10 @@ impl<'v, 'r> OurNodes<'v, 'r> {
         for (at, one) in requirements.iter().enumerate() {
             by_key.entry(one.key).or_default().push(at);
         }
-        let condition =
-            |one: &Requirement<'r>| Condition { requirement: *one, values: one.values.iter().collect() };
+        let condition = |one: &LabelRequirement<'r>| OurCondition {
+            requirement: *one,
+            values: one.values.iter().collect(),
+        };
         Self {
             conditions: requirements.iter().map(condition).collect(),
             by_key,
@@ -44,33 +46,34 @@ impl<'v, 'r> OurNodes<'v, 'r> {
     }
 
     /// What other nodes have in common with these. Known nodes decide where the selectors do not.
-    pub(super) fn common(&self, theirs: &[Requirement<'_>]) -> Common<'v> {
+    pub(super) fn nodes_in_common_with(&self, theirs: &[LabelRequirement<'_>]) -> CommonNodes<'v> {
+        self.deadline.spend_work_of_run(|| 10 * (1 + theirs.len()));
         if theirs.iter().any(|other| self.on_label(other).any(|(_, own)| own.contradicts(*other))) {
-            return Common::None;
+            return CommonNodes::None;
         }
         if theirs.iter().all(|other| self.on_label(other).any(|(_, own)| own.implies(*other)))
             || self.implied_by(theirs)
         {
-            return Common::Implied;
+            return CommonNodes::Implied;
         }
         if !self.known {
-            return Common::Possible;
+            return CommonNodes::Possible;
         }
         match self.selection.with(theirs).first(self.deadline) {
-            InCommon::None => Common::None,
-            InCommon::Node(node) => Common::Node(node),
-            InCommon::Unknown => Common::Possible,
+            InCommon::None => CommonNodes::None,
+            InCommon::Node(node) => CommonNodes::Node(node),
+            InCommon::Unknown => CommonNodes::Possible,
         }
     }
 
     /// The conditions on the label of another one, each with its place.
-    fn on_label(&self, other: &Requirement<'_>) -> impl Iterator<Item = (usize, &Condition<'r>)> {
+    fn on_label(&self, other: &LabelRequirement<'_>) -> impl Iterator<Item = (usize, &OurCondition<'r>)> {
         let places = self.by_key.get(other.key).into_iter().flatten();
         places.filter_map(|at| Some((*at, self.conditions.get(*at)?)))
     }
 
     /// Whether every node that satisfies these requirements satisfies ours.
-    fn implied_by(&self, theirs: &[Requirement<'_>]) -> bool {
+    fn implied_by(&self, theirs: &[LabelRequirement<'_>]) -> bool {
         // Each of them is on one label.
         if self.by_key.len() > theirs.len() {
             return false;
@@ -82,7 +85,7 @@ impl<'v, 'r> OurNodes<'v, 'r> {
     }
 }
 
-impl Condition<'_> {
+impl OurCondition<'_> {
     fn holds(&self, value: &str) -> bool {
         match self.requirement.relation {
             Relation::In => self.values.contains(value),
@@ -92,25 +95,25 @@ impl Condition<'_> {
     }
 
     /// How many of its values another condition lists.
-    fn listed_by(&self, other: Requirement<'_>) -> usize {
+    fn count_values_listed_by(&self, other: LabelRequirement<'_>) -> usize {
         let listed = other.values.iter().filter(|value| self.values.contains(value));
         listed.collect::<HashSet<&str>>().len()
     }
 
     /// How many of its values satisfy another condition.
-    fn satisfying(&self, other: Requirement<'_>) -> usize {
+    fn count_values_satisfying(&self, other: LabelRequirement<'_>) -> usize {
         match other.relation {
-            Relation::In => self.listed_by(other),
-            Relation::NotIn => self.values.len() - self.listed_by(other),
+            Relation::In => self.count_values_listed_by(other),
+            Relation::NotIn => self.values.len() - self.count_values_listed_by(other),
             _ => self.values.iter().filter(|value| other.holds(Some(value))).count(),
         }
     }
 
     /// Whether no label satisfies both.
-    fn contradicts(&self, other: Requirement<'_>) -> bool {
+    fn contradicts(&self, other: LabelRequirement<'_>) -> bool {
         use Relation::{DoesNotExist, Exists, In};
         match (self.requirement.relation, other.relation) {
-            (In, _) => self.satisfying(other) == 0,
+            (In, _) => self.count_values_satisfying(other) == 0,
             (_, In) => !other.values.iter().any(|value| self.holds(value)),
             (Exists, DoesNotExist) | (DoesNotExist, Exists) => true,
             _ => false,
@@ -118,10 +121,10 @@ impl Condition<'_> {
     }
 
     /// Whether every label that satisfies this condition satisfies another one.
-    fn implies(&self, other: Requirement<'_>) -> bool {
+    fn implies(&self, other: LabelRequirement<'_>) -> bool {
         use Relation::{DoesNotExist, Exists, In, NotIn};
         match (self.requirement.relation, other.relation) {
-            (In, _) => self.satisfying(other) == self.values.len(),
+            (In, _) => self.count_values_satisfying(other) == self.values.len(),
             (Exists, Exists) | (DoesNotExist, DoesNotExist | NotIn) => true,
             (NotIn, NotIn) => other.values.iter().all(|value| self.values.contains(value)),
             _ => false,
@@ -129,12 +132,12 @@ impl Condition<'_> {
     }
 
     /// Whether every label that satisfies another condition satisfies this one.
-    fn implied_by(&self, other: Requirement<'_>) -> bool {
+    fn implied_by(&self, other: LabelRequirement<'_>) -> bool {
         use Relation::{DoesNotExist, Exists, In, NotIn};
         match (other.relation, self.requirement.relation) {
             (In, _) => other.values.iter().all(|value| self.holds(value)),
             (Exists, Exists) | (DoesNotExist, DoesNotExist | NotIn) => true,
-            (NotIn, NotIn) => self.listed_by(other) == self.values.len(),
+            (NotIn, NotIn) => self.count_values_listed_by(other) == self.values.len(),
             _ => false,
         }
     }
@@ -148,26 +151,28 @@ mod tests {
     use proptest::prelude::*;
     use proptest::test_runner::{Config, RngSeed, TestRunner};
 
-    fn is<'a>(key: &'a str, value: &'a str) -> Requirement<'a> {
-        Requirement::equals(key, value)
+    fn is<'a>(key: &'a str, value: &'a str) -> LabelRequirement<'a> {
+        LabelRequirement::key_equals_value(key, value)
     }
 
-    fn with(key: &str, relation: Relation) -> Requirement<'_> {
-        Requirement { key, relation, values: Values::Strings(&[]) }
+    fn with(key: &str, relation: Relation) -> LabelRequirement<'_> {
+        LabelRequirement { key, relation, values: Values::Strings(&[]) }
     }
 
     #[test]
     fn selectors_alone() {
         let none = NodeView::default();
-        let of = |a: &[Requirement<'_>], b: &[Requirement<'_>]| OurNodes::new(a, &none, &NEVER).common(b);
-        assert_eq!(of(&[], &[is("a", "x")]), Common::Implied);
-        assert_eq!(of(&[is("a", "x"), is("b", "y")], &[is("a", "x")]), Common::Implied);
-        assert_eq!(of(&[is("a", "x")], &[is("a", "y")]), Common::None);
-        assert_eq!(of(&[is("a", "x")], &[is("b", "y")]), Common::Possible);
+        let of = |a: &[LabelRequirement<'_>], b: &[LabelRequirement<'_>]| {
+            OurNodes::new(a, &none, &NEVER).nodes_in_common_with(b)
+        };
+        assert_eq!(of(&[], &[is("a", "x")]), CommonNodes::Implied);
+        assert_eq!(of(&[is("a", "x"), is("b", "y")], &[is("a", "x")]), CommonNodes::Implied);
+        assert_eq!(of(&[is("a", "x")], &[is("a", "y")]), CommonNodes::None);
+        assert_eq!(of(&[is("a", "x")], &[is("b", "y")]), CommonNodes::Possible);
         let (exists, absent) = (with("a", Relation::Exists), with("a", Relation::DoesNotExist));
-        assert_eq!(of(&[exists], &[absent]), Common::None);
-        assert_eq!(of(&[exists], &[is("a", "x")]), Common::Implied);
-        assert_eq!(of(&[absent], &[is("a", "x")]), Common::None);
+        assert_eq!(of(&[exists], &[absent]), CommonNodes::None);
+        assert_eq!(of(&[exists], &[is("a", "x")]), CommonNodes::Implied);
+        assert_eq!(of(&[absent], &[is("a", "x")]), CommonNodes::None);
     }
 
     /// Labels of a node, and a condition: of two labels and of the host's name, with few values.
@@ -184,8 +189,8 @@ mod tests {
         prop::collection::vec(condition, 0..4)
     }
 
-    fn requirements(conditions: &[(usize, Relation, Vec<String>)]) -> Vec<Requirement<'_>> {
-        let all = conditions.iter().map(|(key, relation, values)| Requirement {
+    fn requirements(conditions: &[(usize, Relation, Vec<String>)]) -> Vec<LabelRequirement<'_>> {
+        let all = conditions.iter().map(|(key, relation, values)| LabelRequirement {
             key: KEYS[*key],
             relation: *relation,
             values: Values::Strings(values),
@@ -195,18 +200,18 @@ mod tests {
 
     /// The same by comparing each condition with each, on each value and on each node.
     fn expected(
-        a: &[Requirement<'_>],
-        b: &[Requirement<'_>],
+        a: &[LabelRequirement<'_>],
+        b: &[LabelRequirement<'_>],
         nodes: &[Vec<Option<String>>],
     ) -> Option<usize> {
         let values = [None, Some("x"), Some("y"), Some("z"), Some("another")];
-        let all = |x: &Requirement<'_>, y: &Requirement<'_>, fits: fn(bool, bool) -> bool| {
+        let all = |x: &LabelRequirement<'_>, y: &LabelRequirement<'_>, fits: fn(bool, bool) -> bool| {
             x.key == y.key && values.iter().all(|value| fits(x.holds(*value), y.holds(*value)))
         };
         if a.iter().any(|x| b.iter().any(|y| all(x, y, |x, y| !x || !y))) {
             return None;
         }
-        let implies = |from: &[Requirement<'_>], to: &[Requirement<'_>]| {
+        let implies = |from: &[LabelRequirement<'_>], to: &[LabelRequirement<'_>]| {
             to.iter().all(|y| from.iter().any(|x| all(x, y, |x, y| !x || y)))
         };
         if implies(a, b) || implies(b, a) {
@@ -243,21 +248,21 @@ mod tests {
                     .filter_map(|(key, value)| Some((*key, value.as_ref()?)))
                     .collect();
                 let node = serde_json::json!({"metadata": {"name": format!("n{at}"), "labels": labels}});
-                builder.add(&serde_json::from_str(&node.to_string()).unwrap());
+                builder.add_or_replace_node(&serde_json::from_str(&node.to_string()).unwrap());
             }
-            let view = builder.view();
+            let view = builder.rebuild_view_if_changed();
             let names: Vec<String> = (0..nodes.len()).map(|at| format!("n{at}")).collect();
             let wanted = match expected(&a, &b, &nodes) {
-                None => Common::None,
-                Some(IMPLIED) => Common::Implied,
-                Some(at) => Common::Node(&names[at]),
+                None => CommonNodes::None,
+                Some(IMPLIED) => CommonNodes::Implied,
+                Some(at) => CommonNodes::Node(&names[at]),
             };
-            prop_assert_eq!(OurNodes::new(&a, &view, &NEVER).common(&b), wanted);
+            prop_assert_eq!(OurNodes::new(&a, &view, &NEVER).nodes_in_common_with(&b), wanted);
             // Nobody may look at single nodes: classes alone still decide.
             let none_left = Deadline::without_clock();
             while none_left.take_looks(1 << 12) {}
-            let limited = OurNodes::new(&a, &view, &none_left).common(&b);
-            prop_assert!(limited == wanted || limited == Common::Possible);
+            let limited = OurNodes::new(&a, &view, &none_left).nodes_in_common_with(&b);
+            prop_assert!(limited == wanted || limited == CommonNodes::Possible);
             Ok(())
         });
         made.unwrap();

@@ -1,12 +1,12 @@
 //! Two SriovNetworkNodePolicies on the virtual functions of one NIC.
 
-use crate::facts::NodePolicy;
-use crate::facts::sriov_node_policy::{Functions, NicIndex, NicSelector};
+use crate::facts::SriovNodePolicy;
+use crate::facts::sriov_node_policy::{InterfaceWithVfRange, NicSelector, NicSelectorForManyNics};
 use crate::snapshot::Snapshot;
 use std::collections::HashMap;
 
 /// Where two policies meet.
-pub(super) struct Meeting {
+pub(super) struct NicInCommon {
     /// Index of the entry below `nicSelector`, with its field.
     pub(super) path: String,
     /// Name or address of the NIC, as the policy writes it.
@@ -16,7 +16,7 @@ pub(super) struct Meeting {
 }
 
 /// Whether a NIC could answer to both selectors, names of NICs aside.
-pub(super) fn may_select_same_nic(a: &NicIndex<'_>, b: &NicSelector) -> bool {
+pub(super) fn may_select_same_nic_ignoring_names(a: &NicSelectorForManyNics<'_>, b: &NicSelector) -> bool {
     let (addresses, a) = (a.addresses(), a.selector());
     let same = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
     a.net_filter.is_none()
@@ -28,22 +28,22 @@ pub(super) fn may_select_same_nic(a: &NicIndex<'_>, b: &NicSelector) -> bool {
             || b.addresses.iter().any(|address| addresses.contains(address.as_str())))
 }
 
-pub(super) fn overlap(a: Option<(u32, u32)>, b: Option<(u32, u32)>) -> bool {
+pub(super) fn do_ranges_overlap(a: Option<(u32, u32)>, b: Option<(u32, u32)>) -> bool {
     matches!((a, b), (Some(a), Some(b)) if a.0 <= b.1 && b.0 <= a.1)
 }
 
 /// An entry of pfNames: its index, the NIC's name and its range.
-pub(super) type PfSelection<'a> = (usize, &'a str, Option<(u32, u32)>);
+pub(super) type PfNameEntry<'a> = (usize, &'a str, Option<(u32, u32)>);
 
 pub(super) fn pf_selections_of_policy<'a>(
-    policy: &'a NodePolicy,
+    policy: &'a SriovNodePolicy,
     snapshot: &'a Snapshot,
-) -> Vec<PfSelection<'a>> {
+) -> Vec<PfNameEntry<'a>> {
     let read = |(index, entry): (usize, &'a String)| {
-        let functions = Functions::parse(entry)?;
+        let functions = InterfaceWithVfRange::parse(entry)?;
         Some((
             index,
-            snapshot.cluster_facts_for_audience().interface_named(functions.interface),
+            snapshot.cluster_facts_for_audience().main_name_of_interface(functions.interface),
             functions.range,
         ))
     };
@@ -53,10 +53,10 @@ pub(super) fn pf_selections_of_policy<'a>(
 /// The NICs of the policy under review, which are compared with those of hundreds of other policies: a comparison costs as
 /// much as the other policy is long.
 pub(super) struct OurNics<'a> {
-    own: &'a NodePolicy,
+    own: &'a SriovNodePolicy,
     snapshot: &'a Snapshot,
-    index: NicIndex<'a>,
-    names: Vec<PfSelection<'a>>,
+    index: NicSelectorForManyNics<'a>,
+    names: Vec<PfNameEntry<'a>>,
     /// Places in `names`, by name.
     by_name: HashMap<&'a str, Vec<usize>>,
     /// The first place of each address.
@@ -64,7 +64,7 @@ pub(super) struct OurNics<'a> {
 }
 
 impl<'a> OurNics<'a> {
-    pub(super) fn new(own: &'a NodePolicy, snapshot: &'a Snapshot) -> Self {
+    pub(super) fn new(own: &'a SriovNodePolicy, snapshot: &'a Snapshot) -> Self {
         let names = pf_selections_of_policy(own, snapshot);
         let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, (_, name, _)) in names.iter().enumerate() {
@@ -74,23 +74,28 @@ impl<'a> OurNics<'a> {
         for (index, address) in own.nics.addresses.iter().enumerate() {
             addresses.entry(address.as_str()).or_insert(index);
         }
-        Self { own, snapshot, index: own.nics.index(), names, by_name, addresses }
+        Self { own, snapshot, index: own.nics.for_many_nics(), names, by_name, addresses }
     }
 
     /// To compare with NICs of nodes.
-    pub(super) fn index(&self) -> &NicIndex<'a> {
+    pub(super) fn selector_for_many_nics(&self) -> &NicSelectorForManyNics<'a> {
         &self.index
     }
 
     /// The first NIC that another policy names too, with VFs that both take. `ranges_matter` is off for what applies to a
     /// NIC as a whole.
-    pub(super) fn first_nic_in_common(&self, other: &NodePolicy, ranges_matter: bool) -> Option<Meeting> {
-        if !may_select_same_nic(&self.index, &other.nics) {
+    pub(super) fn first_nic_in_common(
+        &self,
+        other: &SriovNodePolicy,
+        ranges_matter: bool,
+    ) -> Option<NicInCommon> {
+        if !may_select_same_nic_ignoring_names(&self.index, &other.nics) {
             return None;
         }
         let (own, theirs) = (self.own, pf_selections_of_policy(other, self.snapshot));
-        let both_take =
-            |ours, theirs| !ranges_matter || overlap(own.functions(ours), other.functions(theirs));
+        let both_take = |ours, theirs| {
+            !ranges_matter || do_ranges_overlap(own.vfs_used_in_range(ours), other.vfs_used_in_range(theirs))
+        };
         if !self.names.is_empty() && !theirs.is_empty() {
             let pairs = theirs.iter().flat_map(|(_, name, theirs)| {
                 let places = self.by_name.get(name).into_iter().flatten();
@@ -98,7 +103,7 @@ impl<'a> OurNics<'a> {
             });
             let met = pairs.filter(|((_, _, ours), theirs)| both_take(*ours, *theirs));
             let ((index, name, ours), theirs) = met.min_by_key(|((index, ..), _)| *index)?;
-            return Some(Meeting {
+            return Some(NicInCommon {
                 path: format!("/spec/nicSelector/pfNames/{index}"),
                 nic: (*name).to_owned(),
                 ranges: [*ours, theirs],
@@ -111,12 +116,13 @@ impl<'a> OurNics<'a> {
             .iter()
             .filter_map(|address| self.addresses.get(address.as_str()).map(|index| (*index, address)));
         let (index, address) = shared.min_by_key(|(index, _)| *index)?;
-        let whole = |own: &[PfSelection<'_>]| own.first().and_then(|(_, _, range)| *range);
+        let whole = |own: &[PfNameEntry<'_>]| own.first().and_then(|(_, _, range)| *range);
         let ranges = [whole(&self.names), whole(&theirs)];
         let single = self.names.len() <= 1 && theirs.len() <= 1;
-        let meet =
-            !ranges_matter || (single && overlap(own.functions(ranges[0]), other.functions(ranges[1])));
-        meet.then(|| Meeting {
+        let meet = !ranges_matter
+            || (single
+                && do_ranges_overlap(own.vfs_used_in_range(ranges[0]), other.vfs_used_in_range(ranges[1])));
+        meet.then(|| NicInCommon {
             path: format!("/spec/nicSelector/rootDevices/{index}"),
             nic: address.clone(),
             ranges,

@@ -1,11 +1,13 @@
 //! Faults that device plugins and their operator find in a configuration of valid JSON.
 
-use crate::rules::crd_fields::{expected, subject, to_write};
-use crate::rules::device_plugin_config_fault_type::{Concern, ConfigFault};
+use crate::rules::device_plugin_config_fault_type::{ConsequenceOfFault, DevicePluginFault};
 use crate::rules::finding::Severity;
-use crate::rules::most_findings_per_rule::MAX_PER_RULE;
+use crate::rules::most_findings_per_rule::MAX_FINDINGS_PER_RULE_AND_SEVERITY;
+use crate::rules::report_fields_crd_refuses::{
+    accepted_values_in_words, fix_sentence, key_and_value_in_words,
+};
 use crate::schemas::{self, Misfit, Reader, misfits};
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -42,59 +44,59 @@ fn entries<'a>(
 }
 
 /// `resourcePrefix` as the operator's webhook wants it.
-fn prefix(entry: &Map<String, Value>, at: &str) -> Option<ConfigFault> {
+fn fault_of_prefix(entry: &Map<String, Value>, at: &str) -> Option<DevicePluginFault> {
     let prefix = text(entry, "resourcePrefix").filter(|p| !p.contains('.'))?;
-    Some(ConfigFault {
+    Some(DevicePluginFault {
         pointer: format!("{at}/resourcePrefix"),
         severity: Severity::Info,
         message: format!(
             "resourcePrefix {:?} has no dot: the operator refuses this prefix if its webhook is on",
-            printable(prefix, 60)
+            escaped_and_cut(prefix, 60)
         ),
         fix: "Write a domain, such as nvidia.com.".into(),
-        concern: Concern::Operator,
+        concern: ConsequenceOfFault::Operator,
     })
 }
 
 /// Values of a type or range that a plugin does not decode.
-fn undecodable(plugin: &str, config: &Map<String, Value>) -> Vec<ConfigFault> {
+fn values_plugin_cannot_decode(plugin: &str, config: &Map<String, Value>) -> Vec<DevicePluginFault> {
     let Some(field) = schemas::fields_of_plugin("device-plugin", plugin) else { return Vec::new() };
-    let fault = |misfit: &Misfit<'_, '_>| ConfigFault {
+    let fault = |misfit: &Misfit<'_, '_>| DevicePluginFault {
         pointer: misfit.pointer.clone(),
         severity: Severity::Error,
         message: format!(
             "{}, but the device plugin expects {}, and exits",
-            subject(misfit),
-            expected(misfit.field)
+            key_and_value_in_words(misfit),
+            accepted_values_in_words(misfit.field)
         ),
-        fix: to_write(misfit).into(),
-        concern: Concern::Start,
+        fix: fix_sentence(misfit).into(),
+        concern: ConsequenceOfFault::Start,
     };
-    misfits(field, config, Reader::Go, MAX_PER_RULE).iter().map(fault).collect()
+    misfits(field, config, Reader::Go, MAX_FINDINGS_PER_RULE_AND_SEVERITY).iter().map(fault).collect()
 }
 
 /// The fault of a configuration without its list. An empty list may be meant: the plugin has nothing to do.
-fn without_list(config: &Map<String, Value>, list: &'static str) -> Option<ConfigFault> {
+fn without_list(config: &Map<String, Value>, list: &'static str) -> Option<DevicePluginFault> {
     let missing = config.get(list).is_none_or(Value::is_null);
-    missing.then(|| ConfigFault {
+    missing.then(|| DevicePluginFault {
         pointer: String::new(),
         severity: Severity::Error,
         message: format!("{list} is not set: the device plugin has no resource to advertise, and exits"),
         fix: format!("Write {list}: [{{\"resourceName\": …}}].").into(),
-        concern: Concern::Start,
+        concern: ConsequenceOfFault::Start,
     })
 }
 
 /// The fault of an entry without a name.
-fn without_name(at: &str, entry: &Map<String, Value>) -> Option<ConfigFault> {
+fn without_name(at: &str, entry: &Map<String, Value>) -> Option<DevicePluginFault> {
     let name = entry.get("resourceName");
     let missing = name.is_none_or(|name| name.is_null() || name.as_str() == Some(""));
-    missing.then(|| ConfigFault {
+    missing.then(|| DevicePluginFault {
         pointer: at.to_owned(),
         severity: Severity::Error,
         message: "an entry has no resourceName: the device plugin exits".to_owned(),
         fix: "Give the resource a name, such as \"resourceName\": \"rdma_shared\".".into(),
-        concern: Concern::Start,
+        concern: ConsequenceOfFault::Start,
     })
 }
 
@@ -102,20 +104,20 @@ fn without_name(at: &str, entry: &Map<String, Value>) -> Option<ConfigFault> {
 const SHARED_SELECTORS: [&str; 5] = ["vendors", "deviceIDs", "drivers", "ifNames", "linkTypes"];
 
 /// Faults of a configuration of the RDMA shared device plugin.
-pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
-    let mut faults = undecodable("shared", config);
+pub(super) fn faults_of_shared_plugin_config(config: &Map<String, Value>) -> Vec<DevicePluginFault> {
+    let mut faults = values_plugin_cannot_decode("shared", config);
     faults.extend(without_list(config, "configList"));
     let mut names = BTreeSet::new();
     for (i, entry) in entries(config, "configList") {
         let at = format!("/configList/{i}");
         let mut fault = |key: &str, severity, concern, message: String, fix: &'static str| {
             let pointer = format!("{at}{key}");
-            faults.push(ConfigFault { pointer, severity, message, fix: Cow::Borrowed(fix), concern });
+            faults.push(DevicePluginFault { pointer, severity, message, fix: Cow::Borrowed(fix), concern });
         };
         if let Some(name) = text(entry, "resourceName") {
-            let shown = printable(name, 63);
+            let shown = escaped_and_cut(name, 63);
             let mut refuse = |message, fix| {
-                fault("/resourceName", Severity::Error, Concern::Start, message, fix);
+                fault("/resourceName", Severity::Error, ConsequenceOfFault::Start, message, fix);
             };
             if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
                 let message = format!(
@@ -140,7 +142,7 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
                 fault(
                     "/devices",
                     Severity::Error,
-                    Concern::Start,
+                    ConsequenceOfFault::Start,
                     message,
                     "Remove devices, and select by ifNames in selectors.",
                 );
@@ -152,7 +154,7 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
                 fault(
                     "",
                     Severity::Error,
-                    Concern::Start,
+                    ConsequenceOfFault::Start,
                     message,
                     "Write selectors, such as \"ifNames\": [\"ens1f0\"].",
                 );
@@ -164,13 +166,13 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
         {
             let message = format!(
                 "unknown selector {:?}: the device plugin ignores this selector, so the pool may take other NICs",
-                printable(key, 60)
+                escaped_and_cut(key, 60)
             );
             let fix = "Write vendors, deviceIDs, drivers, ifNames or linkTypes.";
             fault(
                 &format!("/selectors/{}", crate::text::json_pointer_token(key)),
                 Severity::Warning,
-                Concern::Devices,
+                ConsequenceOfFault::Devices,
                 message,
                 fix,
             );
@@ -179,13 +181,13 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
             fault(
                 "/rdmaHcaMax",
                 Severity::Warning,
-                Concern::Devices,
+                ConsequenceOfFault::Devices,
                 "rdmaHcaMax is 0 or not set: the device plugin advertises 0 units of the resource".to_owned(),
                 "Set rdmaHcaMax to the number of pods that may share one NIC, such as 63.",
             );
         }
         faults.extend(without_name(&at, entry));
-        faults.extend(prefix(entry, &at));
+        faults.extend(fault_of_prefix(entry, &at));
     }
     faults
 }
@@ -194,8 +196,8 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
 type Earlier<'a> = (String, Vec<&'a Map<String, Value>>, usize);
 
 /// Faults of a configuration of the SR-IOV network device plugin.
-pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
-    let mut faults = undecodable("sriov", config);
+pub(super) fn faults_of_sriov_plugin_config(config: &Map<String, Value>) -> Vec<DevicePluginFault> {
+    let mut faults = values_plugin_cannot_decode("sriov", config);
     faults.extend(without_list(config, "resourceList"));
     let mut names = BTreeSet::new();
     let mut earlier: Vec<Earlier<'_>> = Vec::new();
@@ -203,13 +205,13 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
     for (i, entry) in entries(config, "resourceList") {
         let at = format!("/resourceList/{i}");
         let name = text(entry, "resourceName").unwrap_or_default();
-        let shown = printable(name, 63);
+        let shown = escaped_and_cut(name, 63);
         let mut fault = |key: &str, severity, concern, message: String, fix: &'static str| {
             let pointer = format!("{at}{key}");
-            faults.push(ConfigFault { pointer, severity, message, fix: Cow::Borrowed(fix), concern });
+            faults.push(DevicePluginFault { pointer, severity, message, fix: Cow::Borrowed(fix), concern });
         };
         let mut refuse = |message, fix| {
-            fault("/resourceName", Severity::Error, Concern::Start, message, fix);
+            fault("/resourceName", Severity::Error, ConsequenceOfFault::Start, message, fix);
         };
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
         if !name.bytes().all(plain) {
@@ -224,7 +226,13 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             let message = format!(
                 "resourceName {shown:?} has a `-`: the operator refuses this name if its webhook is on"
             );
-            fault("/resourceName", Severity::Info, Concern::Operator, message, "Replace `-` by `_`.");
+            fault(
+                "/resourceName",
+                Severity::Info,
+                ConsequenceOfFault::Operator,
+                message,
+                "Replace `-` by `_`.",
+            );
         }
         let device_type = text(entry, "deviceType").unwrap_or("netDevice");
         // cmd/sriovdp/manager.go reads it through a pointer, and readConfig does not ask whether there is one.
@@ -232,7 +240,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             fault(
                 "",
                 Severity::Error,
-                Concern::Start,
+                ConsequenceOfFault::Start,
                 format!("resource {shown} has no selectors: the device plugin crashes at start"),
                 "Write selectors, such as \"pfNames\": [\"ens1f0np0\"].",
             );
@@ -247,7 +255,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
                 fault(
                     &format!("{place}/vdpaType"),
                     Severity::Error,
-                    Concern::Start,
+                    ConsequenceOfFault::Start,
                     message,
                     "Write two resources: one with isRdma, and one with vdpaType.",
                 );
@@ -259,7 +267,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
                 fault(
                     &format!("{place}/{key}"),
                     Severity::Info,
-                    Concern::Operator,
+                    ConsequenceOfFault::Operator,
                     message,
                     "Select by pfNames or pciAddresses.",
                 );
@@ -274,16 +282,16 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
                 fault(
                     place,
                     Severity::Info,
-                    Concern::Devices,
+                    ConsequenceOfFault::Devices,
                     message,
                     "Add pfNames. linkTypes or drivers help only if they differ between storage NICs and fabric NICs.",
                 );
             }
         }
-        let dropped = dropped(&at, &shown, &selectors);
+        let dropped = faults_of_selectors_that_plugin_drops(&at, &shown, &selectors);
         if left > 0 && !selectors.is_empty() && dropped.is_empty() {
             let own: Vec<_> = selectors.iter().map(|(_, s)| *s).collect();
-            let size = selectors.iter().map(|(_, s)| 1 + s.values().map(values).sum::<usize>()).sum();
+            let size = selectors.iter().map(|(_, s)| 1 + s.values().map(count_values).sum::<usize>()).sum();
             let mut takes = |(_, others, theirs): &&Earlier<'_>| {
                 left = left.saturating_sub(size * theirs);
                 left > 0 && own.iter().all(|s| others.iter().any(|o| covers(o, s)))
@@ -295,7 +303,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
                 fault(
                     "/selectors",
                     Severity::Warning,
-                    Concern::Devices,
+                    ConsequenceOfFault::Devices,
                     message,
                     "Select other devices, or move the resource with more conditions to the front of the list.",
                 );
@@ -304,28 +312,32 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
         }
         faults.extend(dropped);
         faults.extend(without_name(&at, entry));
-        faults.extend(prefix(entry, &at));
+        faults.extend(fault_of_prefix(entry, &at));
     }
     faults
 }
 
 /// Selectors that the plugin cannot decode. It logs a warning and starts without the resource (cmd/sriovdp/manager.go,
 /// readConfig).
-fn dropped(at: &str, name: &str, selectors: &[(String, &Map<String, Value>)]) -> Vec<ConfigFault> {
+fn faults_of_selectors_that_plugin_drops(
+    at: &str,
+    name: &str,
+    selectors: &[(String, &Map<String, Value>)],
+) -> Vec<DevicePluginFault> {
     let Some(field) = schemas::fields_of_plugin("device-plugin", "sriov-selector") else { return Vec::new() };
     let mut faults = Vec::new();
     for (place, selector) in selectors {
-        for misfit in misfits(field, selector, Reader::Go, MAX_PER_RULE) {
-            let expected = expected(misfit.field);
-            faults.push(ConfigFault {
+        for misfit in misfits(field, selector, Reader::Go, MAX_FINDINGS_PER_RULE_AND_SEVERITY) {
+            let expected = accepted_values_in_words(misfit.field);
+            faults.push(DevicePluginFault {
                 pointer: format!("{at}{place}{}", misfit.pointer),
                 severity: Severity::Warning,
                 message: format!(
                     "{}, but the device plugin expects {expected}, and drops resource {name}",
-                    subject(&misfit)
+                    key_and_value_in_words(&misfit)
                 ),
-                fix: to_write(&misfit).into(),
-                concern: Concern::Devices,
+                fix: fix_sentence(&misfit).into(),
+                concern: ConsequenceOfFault::Devices,
             });
         }
     }
@@ -345,10 +357,10 @@ fn selectors(entry: &Map<String, Value>) -> Vec<(String, &Map<String, Value>)> {
 }
 
 /// Number of values that a comparison looks at; a long text counts as several.
-fn values(value: &Value) -> usize {
+fn count_values(value: &Value) -> usize {
     match value {
-        Value::Array(list) => 1 + list.iter().map(values).sum::<usize>(),
-        Value::Object(map) => 1 + map.values().map(values).sum::<usize>(),
+        Value::Array(list) => 1 + list.iter().map(count_values).sum::<usize>(),
+        Value::Object(map) => 1 + map.values().map(count_values).sum::<usize>(),
         Value::String(text) => 1 + text.len() / 64,
         _ => 1,
     }
@@ -372,14 +384,17 @@ fn covers(wide: &Map<String, Value>, narrow: &Map<String, Value>) -> bool {
 mod tests {
     use super::*;
 
-    fn found(read: fn(&Map<String, Value>) -> Vec<ConfigFault>, config: &str) -> Vec<(String, Concern)> {
+    fn found(
+        read: fn(&Map<String, Value>) -> Vec<DevicePluginFault>,
+        config: &str,
+    ) -> Vec<(String, ConsequenceOfFault)> {
         let config: Value = serde_json::from_str(config).unwrap();
         read(config.as_object().unwrap()).into_iter().map(|f| (f.pointer, f.concern)).collect()
     }
 
     #[test]
     fn the_shared_plugin() {
-        use Concern::{Devices, Operator, Start};
+        use ConsequenceOfFault::{Devices, Operator, Start};
         for (entry, expected) in [
             (r#"{"resourceName":"a","rdmaHcaMax":63,"selectors":{"ifNames":["e"]}}"#, vec![]),
             (r#"{"resourceName":"a","rdmaHcaMax":63,"devices":["e"]}"#, vec![]),
@@ -401,16 +416,20 @@ mod tests {
             ),
         ] {
             let expected: Vec<_> = expected.iter().map(|(p, c)| (format!("/configList/0{p}"), *c)).collect();
-            assert_eq!(found(shared, &format!("{{\"configList\":[{entry}]}}")), expected, "{entry}");
+            assert_eq!(
+                found(faults_of_shared_plugin_config, &format!("{{\"configList\":[{entry}]}}")),
+                expected,
+                "{entry}"
+            );
         }
         let twice = r#"{"resourceName":"a","rdmaHcaMax":1,"devices":["e"]}"#;
-        let found = found(shared, &format!("{{\"configList\":[{twice},{twice}]}}"));
+        let found = found(faults_of_shared_plugin_config, &format!("{{\"configList\":[{twice},{twice}]}}"));
         assert_eq!(found, [("/configList/1/resourceName".to_owned(), Start)]);
     }
 
     #[test]
     fn the_sriov_plugin() {
-        use Concern::{Devices, Operator, Start};
+        use ConsequenceOfFault::{Devices, Operator, Start};
         for (entries, expected) in [
             (
                 r#"{"resourceName":"a","selectors":{"vendors":["15b3"],"linkTypes":["ether"],"isRdma":true}}"#,
@@ -452,7 +471,11 @@ mod tests {
             ),
         ] {
             let expected: Vec<_> = expected.iter().map(|(p, c)| (format!("/resourceList/{p}"), *c)).collect();
-            assert_eq!(found(sriov, &format!("{{\"resourceList\":[{entries}]}}")), expected, "{entries}");
+            assert_eq!(
+                found(faults_of_sriov_plugin_config, &format!("{{\"resourceList\":[{entries}]}}")),
+                expected,
+                "{entries}"
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
 //! FAB3xx: objects of the SR-IOV and NVIDIA network operators, and device plugin configurations.
 
+mod device_plugin_configs_in_object;
 mod do_selectors_share_nodes;
 mod do_sriov_policies_overlap;
 mod fab301_vfio_with_rdma;
@@ -23,7 +24,7 @@ mod fab318_small_mtu;
 mod fab325_overlapping_policies;
 mod fab326_differing_pool_flags;
 mod fab327_mixed_links_in_pool;
-mod fab328_externally_managed_by_half;
+mod fab328_differing_externally_managed;
 mod fab329_node_in_several_pools;
 mod fab330_mixed_models_in_pool;
 mod fab335_sriov_network_json;
@@ -52,14 +53,13 @@ mod fab366_refused_values;
 mod fab367_unserved_version;
 mod faults_in_device_plugin_config;
 mod has_ovs_bridge;
-mod meta_plugins;
-mod objects_with_device_plugin_config;
+mod nodes_and_nics_of_sriov_policy;
 mod operator_namespace;
 mod other_sriov_policies;
+mod report_values_meta_plugins_refuse;
 mod resource_of_sriov_network;
 mod sriov_policies_of_resource;
 mod sriov_policy_in_cel;
-mod sriov_policy_nodes;
 mod supported_nics;
 
 use crate::rules::rule_declaration::Rule;
@@ -87,7 +87,7 @@ pub(super) static RULES: &[&Rule] = &[
     &fab325_overlapping_policies::RULE,
     &fab326_differing_pool_flags::RULE,
     &fab327_mixed_links_in_pool::RULE,
-    &fab328_externally_managed_by_half::RULE,
+    &fab328_differing_externally_managed::RULE,
     &fab329_node_in_several_pools::RULE,
     &fab330_mixed_models_in_pool::RULE,
     &fab335_sriov_network_json::RULE,

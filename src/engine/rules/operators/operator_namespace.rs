@@ -7,7 +7,7 @@ use crate::rules::object_context::ObjectContext;
 pub(super) fn own_and_operator_namespace_if_differing<'c>(
     context: &'c ObjectContext<'_>,
 ) -> Option<(&'c str, &'c str)> {
-    let own = context.text("/metadata/namespace")?;
-    let operator = context.snapshot.cluster_facts_for_audience().sriov_namespace()?;
+    let own = context.non_empty_text_at("/metadata/namespace")?;
+    let operator = context.snapshot.cluster_facts_for_audience().namespace_of_sriov_operator()?;
     (own != operator).then_some((own, operator))
 }

@@ -1,9 +1,9 @@
 //! SriovNetworkNodePolicies in CEL. The schema checks the types of fields.
 
-use crate::rules::rules_in_cel::{Cel, Check};
+use crate::rules::rules_in_cel::{Cel, CelCheck};
 
 /// Values of a policy, as [`NodePolicy`](crate::facts::NodePolicy) reads them. Only those that are used are rendered.
-const VARIABLES: [(&str, &str); 11] = [
+const POLICY_VARIABLES: [(&str, &str); 11] = [
     (
         "nics",
         "has(variables.spec.nicSelector) && type(variables.spec.nicSelector) == map ? variables.spec.nicSelector : {}",
@@ -24,11 +24,11 @@ const VARIABLES: [(&str, &str); 11] = [
 ];
 
 /// A condition on a policy. The operator passes over the one of name `default`.
-pub(super) fn node_policy(wrong: &str) -> String {
+pub(super) fn condition_unless_named_default(wrong: &str) -> String {
     format!("object.metadata.?name.orValue('') != 'default' &&\n{wrong}")
 }
 
 /// Checks that use the values above, and report all that their rule reports.
-pub(super) fn node_policy_cel(checks: Vec<Check>) -> Cel {
-    Cel { variables: VARIABLES.map(|(name, text)| (name, text.into())).into(), checks, beyond: None }
+pub(super) fn cel_with_policy_variables(checks: Vec<CelCheck>) -> Cel {
+    Cel { variables: POLICY_VARIABLES.map(|(name, text)| (name, text.into())).into(), checks, beyond: None }
 }

@@ -2,6 +2,7 @@
 //! and quota. Which profile follows from the nodes belongs to
 //! `profiles`, and so does whether the pod may run on its profile's nodes (selectors, tolerations: FAB807, FAB808).
 
+mod do_replica_types_make_one_world;
 mod fab701_differing_variables;
 mod fab702_differing_devices;
 mod fab703_service_mesh_proxy;
@@ -16,7 +17,6 @@ mod fab723_driver_not_ready;
 mod fab724_vfs_being_created;
 mod fab725_more_than_a_node_has;
 pub(super) mod node_classes_for_pod;
-mod replica_types;
 
 use crate::rules::rule_declaration::Rule;
 

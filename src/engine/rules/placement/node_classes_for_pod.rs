@@ -7,23 +7,28 @@ use std::collections::BTreeSet;
 
 /// The kinds of nodes that a pod can run on and that list the accelerators it requests by name; `None` where there are
 /// none, it requests none, or nothing is known.
-pub(in crate::rules) fn landing_classes_with_accelerators(context: &PodContext<'_>) -> Option<ClassSet> {
+pub(in crate::rules) fn classes_pod_can_run_on_with_accelerators(
+    context: &PodContext<'_>,
+) -> Option<ClassSet> {
     let constraints = &context.subject.constraints;
     let accelerators = &context.subject.snapshot.settings().accelerators;
     let asked: BTreeSet<&str> =
         constraints.resources.iter().copied().filter(|r| accelerators.contains(r)).collect();
-    landed(context, asked.into_iter())
+    classes_offering_all_resources(context, asked.into_iter())
 }
 
 /// The kinds of nodes that a pod can run on and that list every one of some resources; `None` as above.
-pub(super) fn landing_classes_with_resources<'n>(
+pub(super) fn classes_pod_can_run_on_with_resources<'n>(
     context: &PodContext<'_>,
     resources: impl Iterator<Item = &'n str>,
 ) -> Option<ClassSet> {
-    landed(context, resources)
+    classes_offering_all_resources(context, resources)
 }
 
-fn landed<'n>(context: &PodContext<'_>, resources: impl Iterator<Item = &'n str>) -> Option<ClassSet> {
+fn classes_offering_all_resources<'n>(
+    context: &PodContext<'_>,
+    resources: impl Iterator<Item = &'n str>,
+) -> Option<ClassSet> {
     let nodes = context.subject.snapshot.nodes_for_audience();
     let mut resources = resources.peekable();
     resources.peek()?;
@@ -32,7 +37,7 @@ fn landed<'n>(context: &PodContext<'_>, resources: impl Iterator<Item = &'n str>
     }
     let mut set = context.subject.landing().clone();
     for resource in resources {
-        match nodes.classes().offering_of(resource) {
+        match nodes.classes().classes_offering(resource) {
             Some(offering) => set.intersect_with(offering),
             None => return None,
         }

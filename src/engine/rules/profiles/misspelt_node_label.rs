@@ -1,9 +1,9 @@
 //! A label of the pod's node selector or required affinity that no node has, with the probable spelling.
 
-use crate::nodes::{Constraints, INSTANCE_TYPE_LABEL, Relation, Requirement};
+use crate::nodes::{INSTANCE_TYPE_LABEL, LabelRequirement, NodeConstraintsOfPod, Relation};
 use crate::profile::Profile;
 use crate::rules::pod_context::PodContext;
-use crate::text::{name_meant_by_misspelt, printable};
+use crate::text::{escaped_and_cut, name_meant_by_misspelt};
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -32,9 +32,9 @@ impl fmt::Display for Misspelt {
 
 /// The first condition of a pod with a probable spelling mistake. A tenant may know the selectors of profiles that admit
 /// its namespace; only an admin may know what labels the nodes have.
-pub(super) fn find(
+pub(super) fn find_misspelt_label_or_value(
     context: &PodContext<'_>,
-    constraints: &Constraints<'_>,
+    constraints: &NodeConstraintsOfPod<'_>,
     profiles: &[Arc<Profile>],
 ) -> Option<Misspelt> {
     let nodes = context.subject.snapshot.nodes_for_audience();
@@ -45,30 +45,36 @@ pub(super) fn find(
     };
     let terms = constraints.terms.iter().flatten().flat_map(|term| &term.labels);
     let asked = constraints.selector.iter().chain(terms).filter(|r| r.relation == Relation::In);
-    let asked: Vec<Requirement<'_>> = asked.take(MAX_CONDITIONS_COMPARED).copied().collect();
+    let asked: Vec<LabelRequirement<'_>> = asked.take(MAX_CONDITIONS_COMPARED).copied().collect();
     let (subject, catalog) = (&context.subject, context.subject.snapshot.catalog());
     let names = LazyCell::new(|| profiles.iter().map(|p| p.name.as_str()).collect::<BTreeSet<&str>>());
-    let is_published = |p: &Arc<Profile>| names.contains(p.name.as_str());
-    let admitted = |p: &Arc<Profile>| subject.snapshot.admits(p, subject.namespace);
-    // Workloads may have hundreds of templates, so that these questions count as comparisons do.
-    let published =
-        |having: &[Arc<Profile>]| subject.deadline.any_fits_within_compare_budget(having, is_published);
+    let admitted = LazyCell::new(|| {
+        let all = subject.snapshot.profiles().filter(|p| subject.snapshot.admits(p, subject.namespace));
+        all.map(|p| p.name.as_str()).collect::<BTreeSet<&str>>()
+    });
+    // Workloads may have hundreds of templates, so that these questions count as comparisons do. Each counts the same, or the
+    // place where the hints end would reveal what profiles of other namespaces select.
+    let any = |having: &[Arc<Profile>], of: &BTreeSet<&str>| {
+        let may_ask = subject.deadline.take_lookups(of.len().max(1));
+        may_ask.then(|| having.iter().any(|p| of.contains(p.name.as_str())))
+    };
+    let published = |having: &[Arc<Profile>]| any(having, &names);
     asked.iter().find_map(|r| {
         let listed = catalog.values_listed_for_label(r.key);
         // Nodes with what a profile that the pod may have selects are possible.
-        let selects = |value: &str| match listed.and_then(|l| l.values.get(value)) {
-            Some(having) => subject.deadline.any_fits_within_compare_budget(having, admitted),
-            None => Some(false),
+        let selects = |value: &str| {
+            let having = listed.and_then(|l| l.values.get(value)).map(Vec::as_slice);
+            any(having.unwrap_or_default(), &admitted)
         };
         for value in r.values.iter().collect::<BTreeSet<_>>() {
-            if nodes.may_have(r.key, value) || selects(value)? {
+            if nodes.may_have_label_value(r.key, value) || selects(value)? {
                 return None;
             }
         }
         let wanted = r.values.iter().next()?;
-        let written = format!("{}={}", printable(r.key, 80), printable(wanted, 63));
+        let written = format!("{}={}", escaped_and_cut(r.key, 80), escaped_and_cut(wanted, 63));
         let of_nodes = nodes
-            .label_values(r.key)
+            .shared_label_values(r.key)
             .take(MAX_VALUES_COMPARED)
             .filter(|_| !context.subject.snapshot.is_not_for_operator());
         let of_profiles = listed.into_iter().flat_map(|l| &l.values).take(MAX_PROFILE_VALUES_EXAMINED);
@@ -78,9 +84,9 @@ pub(super) fn find(
         if let Some(value) =
             name_meant_by_misspelt(wanted, values.filter(|value| same_family(r.key, wanted, value)))
         {
-            return Some(Misspelt { nobody, written, meant: printable(value, 63) });
+            return Some(Misspelt { nobody, written, meant: escaped_and_cut(value, 63) });
         }
-        if nodes.has_label(r.key) || listed.map_or(Some(false), |l| published(&l.profiles))? {
+        if nodes.has_label(r.key) || published(listed.map_or(&[], |l| &l.profiles))? {
             return None;
         }
         let keys = nodes.label_keys().filter(|_| !context.subject.snapshot.is_not_for_operator());
@@ -88,7 +94,7 @@ pub(super) fn find(
             catalog.labels_with_listed_values().map_while(|(key, l)| Some((key, published(&l.profiles)?)));
         let keys = of_profiles.filter(|(_, is)| *is).map(|(key, _)| key).chain(keys);
         name_meant_by_misspelt(r.key, subject.deadline.names_within_compare_budget(r.key, keys))
-            .map(|key| Misspelt { nobody, written, meant: format!("label {}", printable(key, 80)) })
+            .map(|key| Misspelt { nobody, written, meant: format!("label {}", escaped_and_cut(key, 80)) })
     })
 }
 

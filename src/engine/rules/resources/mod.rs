@@ -1,12 +1,12 @@
 //! FAB2xx: device resources, quantities and claims, and the networks and nodes that they need.
 //! Rules on `/dev/shm` and capabilities are in `memory_security`.
 
-mod claimed_sriov_functions;
+mod claims_on_sriov_vfs;
 mod fab201_refused_quantity;
 mod fab202_fewer_units_than_attachments;
 mod fab203_rdma_on_other_container;
 mod fab204_more_units_than_attachments;
-mod fab205_several_shared_devices;
+mod fab205_several_units_of_shared_device;
 mod fab206_huge_pages_alone;
 mod fab207_mistyped_resource;
 mod fab208_quantity_without_value;
@@ -41,7 +41,7 @@ pub(super) static RULES: &[&Rule] = &[
     &fab202_fewer_units_than_attachments::RULE,
     &fab203_rdma_on_other_container::RULE,
     &fab204_more_units_than_attachments::RULE,
-    &fab205_several_shared_devices::RULE,
+    &fab205_several_units_of_shared_device::RULE,
     &fab206_huge_pages_alone::RULE,
     &fab207_mistyped_resource::RULE,
     &fab208_quantity_without_value::RULE,

@@ -3,7 +3,7 @@
 //! rdma_check_gid_user_access). The kernel's own driver has no such check. It resolves the address in the namespace of
 //! the GID's interface, so a pod with a shared NIC may use the addresses that the NIC has on the host.
 
-use crate::nodes::{Relation, Requirement, Values};
+use crate::nodes::{LabelRequirement, Relation, Values};
 use crate::snapshot::Snapshot;
 
 /// Why a finding is a warning if the driver is not known to be MLNX_OFED or DOCA-OFED.
@@ -15,15 +15,15 @@ pub(super) const UNKNOWN_DRIVER: &str = "only drivers MLNX_OFED and DOCA-OFED ch
 const DRIVER_CONTAINER: &str = "nvidia.com/ofed-driver-upgrade-state";
 
 /// Whether every node with a resource is known to have MLNX_OFED or DOCA-OFED.
-pub(super) fn is_ofed(snapshot: &Snapshot, resource: &str) -> bool {
+pub(super) fn do_all_nodes_with_resource_have_ofed(snapshot: &Snapshot, resource: &str) -> bool {
     if snapshot.cluster_facts_for_audience().ofed_everywhere() {
         return true;
     }
     let classes = snapshot.nodes_for_audience().classes();
-    let Some(offering) = classes.offering_of(resource) else { return false };
+    let Some(offering) = classes.classes_offering(resource) else { return false };
     let mut without = offering.clone();
     let values = Values::Strings(&[]);
-    let absent = Requirement { key: DRIVER_CONTAINER, relation: Relation::DoesNotExist, values };
-    classes.retain(&mut without, absent);
+    let absent = LabelRequirement { key: DRIVER_CONTAINER, relation: Relation::DoesNotExist, values };
+    classes.remove_classes_not_satisfying(&mut without, absent);
     !offering.is_clear() && without.is_clear()
 }

@@ -1,6 +1,6 @@
 //! The RDMA mode of the nodes that serve a network.
 
-use crate::facts::Site;
+use crate::facts::ResourceOnAllNodes;
 use crate::rules::devices_of_pod::KnownNetwork;
 use crate::rules::object_context::ObjectContext;
 use crate::rules::pod_context::PodContext;
@@ -8,15 +8,15 @@ use crate::rules::pod_context::PodContext;
 /// The nodes that serve a network's resource.
 pub(super) fn nodes_serving_network<'a>(
     known: &KnownNetwork<'a>,
-    facts: &'a crate::facts::Index,
-) -> Option<&'a Site> {
-    facts.site(known.class.resource?)
+    facts: &'a crate::facts::ClusterFacts,
+) -> Option<&'a ResourceOnAllNodes> {
+    facts.node_facts_of_sriov_resource(known.class.resource?)
 }
 
 /// Reports the networks of a pod for which a condition holds.
 pub(super) fn report_networks_of_pod_where(
     context: &PodContext<'_>,
-    holds: fn(&KnownNetwork<'_>, &Site) -> bool,
+    holds: fn(&KnownNetwork<'_>, &ResourceOnAllNodes) -> bool,
     report: &mut dyn FnMut(String, &KnownNetwork<'_>),
 ) {
     if context.pod().host_network() {
@@ -35,7 +35,7 @@ pub(super) fn report_networks_of_pod_where(
 /// Whether a condition holds for a network object.
 pub(super) fn does_hold_for_network_object(
     context: &ObjectContext<'_>,
-    holds: fn(&KnownNetwork<'_>, &Site) -> bool,
+    holds: fn(&KnownNetwork<'_>, &ResourceOnAllNodes) -> bool,
 ) -> bool {
     let Some(network) = context.network_made_of_object() else { return false };
     let class = context.snapshot.network_class_by_all_facts(&network.fact);
@@ -45,16 +45,16 @@ pub(super) fn does_hold_for_network_object(
 }
 
 /// Whether the nodes of a network object are in RDMA mode shared, where plugin rdma refuses to run.
-pub(in crate::rules) fn is_shared(context: &ObjectContext<'_>) -> bool {
+pub(in crate::rules) fn are_nodes_in_shared_rdma_mode(context: &ObjectContext<'_>) -> bool {
     does_hold_for_network_object(context, |_, site| site.exclusive == Some(false))
 }
 
 /// The fix for plugin rdma after ib-sriov on nodes in shared RDMA mode.
-pub(in crate::rules) const REMOVE: &str =
+pub(in crate::rules) const REMOVE_RDMA_PLUGIN: &str =
     "Remove plugin rdma: in shared RDMA mode, pods see the RDMA device without this plugin.";
 
 /// The path of a network object's chain of plugins.
-pub(super) fn chain_path(context: &ObjectContext<'_>) -> &'static str {
+pub(super) fn pointer_of_plugin_chain(context: &ObjectContext<'_>) -> &'static str {
     match context.kind {
         "NetworkAttachmentDefinition" => "/spec/config",
         _ => "/spec/metaPlugins",

@@ -4,7 +4,7 @@ use super::fabrics::{FABRICS, Fabrics, profiles};
 use super::with_and_without_webhook::Review;
 use crate::support::generated_world::World;
 use crate::support::round_trip::documents;
-use fabric_admission::facts::Mode;
+use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::Stage;
 use fabric_admission::rules::Severity;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ impl Engine {
     /// What it says of a pod of the asked namespace of a pair.
     pub(crate) fn review(&self, pair: usize, pod: &Value) -> Result<Review, String> {
         let decision = self.0[pair]
-            .decide_as(pod, Stage::Whole, Mode::Enforce)
+            .decide_as(pod, Stage::Whole, EnforcementMode::Enforce)
             .ok_or("the engine cannot read what the API server takes")?;
         let errors = decision.findings.iter().filter(|f| f.severity == Severity::Error);
         let patch = decision.patch.text();

@@ -4,7 +4,7 @@
 use super::plane::{Kubectl, Plane};
 use crate::support::root;
 use crate::support::server::Server;
-use fabric_admission::manifest::{Item, read};
+use fabric_admission::manifest::{DocumentOrError, read_documents_of_file};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,12 +19,14 @@ pub(crate) fn rendered(plane: &Plane, overlay: &str) -> Result<Vec<Value>, Strin
     if !done.ok {
         return Err(done.stderr);
     }
-    read(overlay, done.stdout.as_bytes())
+    read_documents_of_file(overlay, done.stdout.as_bytes())
         .into_iter()
         .map(|item| match item {
-            Item::Document(document) => serde_json::from_str(document.json.get()).map_err(|e| e.to_string()),
-            Item::Error(error) => Err(error.to_string()),
-            Item::Empty { reason, .. } => Err(reason.to_owned()),
+            DocumentOrError::Document(document) => {
+                serde_json::from_str(document.json.get()).map_err(|e| e.to_string())
+            }
+            DocumentOrError::Error(error) => Err(error.to_string()),
+            DocumentOrError::Empty { reason, .. } => Err(reason.to_owned()),
         })
         .collect()
 }

@@ -5,7 +5,7 @@ pub(crate) mod writers;
 
 use crate::support::generated_world::World;
 use crate::support::suite::{Outcome, Suite};
-use fabric_admission::facts::Mode;
+use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::{Decision, Stage};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -210,7 +210,7 @@ fn rested(world: &World, first: &Value, pod: &Value, theirs: &[(String, String)]
             }
         }
     }
-    let parsed = fabric_admission::multus::parse(text).map_err(|e| e.to_string())?;
+    let parsed = fabric_admission::multus::parse_within_limit(text).map_err(|e| e.to_string())?;
     let named: Vec<&str> = parsed.items.iter().filter_map(|i| i.interface.as_deref()).collect();
     if named.iter().collect::<BTreeSet<_>>().len() != named.len() {
         return Err(format!("an interface twice: {named:?}"));
@@ -263,7 +263,7 @@ fn units(pod: &Value) -> Vec<i64> {
 
 /// Findings of the last webhook on the pod as it will be stored.
 fn last(world: &World, pod: &Value) -> Vec<&'static str> {
-    let decision = world.decide_as(pod, Stage::Final, Mode::Enforce).unwrap();
+    let decision = world.decide_as(pod, Stage::Final, EnforcementMode::Enforce).unwrap();
     decision.findings.iter().map(|f| f.rule).collect()
 }
 
@@ -336,7 +336,7 @@ fn injector_on_the_proxy() -> Outcome {
     injector(&mut pod);
     us(&world, &mut pod)?;
     assert_eq!(units(&pod), [1, 7]);
-    let decision = world.decide_as(&pod, Stage::Final, Mode::Enforce).unwrap();
+    let decision = world.decide_as(&pod, Stage::Final, EnforcementMode::Enforce).unwrap();
     let reported = decision.findings.iter().find(|f| f.rule == "FAB203").unwrap();
     assert_eq!(reported.path, "/spec/containers/0/resources/limits/example.com~1vf");
     assert!(

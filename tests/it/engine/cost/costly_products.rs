@@ -3,7 +3,7 @@
 use super::{TIMES, compare, now, verdict};
 use crate::support::suite::Outcome;
 use fabric_admission::deadline::Deadline;
-use fabric_admission::facts::Mode;
+use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::admission_response;
 use fabric_admission::review::decide_webhook_request::{
     SnapshotForAudience, WebhookEntry, decide_body_within_deadline,
@@ -164,8 +164,8 @@ pub(super) fn entry(group: &str, kind: &str) -> WebhookEntry {
             | "sriovnetwork.openshift.io"
             | "fabric-admission.dev",
             _,
-        ) => WebhookEntry::Object(Mode::Enforce),
-        _ => WebhookEntry::Workload(Mode::Enforce),
+        ) => WebhookEntry::Object(EnforcementMode::Enforce),
+        _ => WebhookEntry::Workload(EnforcementMode::Enforce),
     }
 }
 

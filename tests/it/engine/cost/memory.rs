@@ -1,4 +1,4 @@
-//! A decision takes hardly more memory than the server reckons before it decodes a body (`server::DecodedSize`): for every
+//! A decision takes hardly more memory than the server reckons before it decodes a body (`server::DecisionMemoryEstimate`): for every
 //! list, map and text that the tests know, grown alone. The same settings as for the cost; `FABRIC_ADMISSION_COST_TABLE` shows
 //! the dearest.
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::support::suite::{Outcome, Suite};
 use fabric_admission::review::decide_webhook_request::SnapshotForAudience;
-use fabric_admission::server::DecodedSize;
+use fabric_admission::server::DecisionMemoryEstimate;
 use fabric_admission::snapshot::Audience;
 use std::time::Duration;
 
@@ -49,8 +49,8 @@ fn of_known() -> Outcome {
         // What is made once in a process, or for a snapshot, is made now.
         let known = SnapshotForAudience { snapshot: &snapshot, audience };
         costly_products::once_for(&beside_known_objects::request(make(2).0).1, entry, known);
-        let mut weight = DecodedSize::default();
-        weight.add(&input);
+        let mut weight = DecisionMemoryEstimate::default();
+        weight.weigh_next_part_of_body(&input);
         let decide = || {
             costly_products::once_for(&input, entry, known);
         };
@@ -75,8 +75,8 @@ fn of_crafted() -> Outcome {
         // What is made once in a process is made now.
         costly_products::once(&costly_products::body(group, kind, make(1)), entry, &snapshot);
         let input = costly_products::body(group, kind, make(800));
-        let mut weight = DecodedSize::default();
-        weight.add(&input);
+        let mut weight = DecisionMemoryEstimate::default();
+        weight.weigh_next_part_of_body(&input);
         let decide = || {
             costly_products::once(&input, entry, &snapshot);
         };
@@ -119,8 +119,8 @@ fn measure(way: Way, trial: &Trial<'_>, large: usize) -> Taken {
         .iter()
         .fold(webhook_entries_and_offline::object(sample), |object, shape| grown(&object, shape, large));
     let input = way.input(sample, &object, *update);
-    let mut weight = DecodedSize::default();
-    weight.add(&input);
+    let mut weight = DecisionMemoryEstimate::default();
+    weight.weigh_next_part_of_body(&input);
     let took = allocation_counter::measure(|| way.run(sample, &input, &snapshot)).bytes_max;
     let (bytes, weight) = (input.len() as u64, weight.memory_of_decision() as u64);
     let beyond = FIXED + if shapes.iter().any(Shape::is_text) { COPIES * bytes } else { 0 };

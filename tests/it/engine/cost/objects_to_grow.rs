@@ -63,7 +63,7 @@ pub(super) fn all() -> &'static [Sample] {
                 files.extend(read(&text).iter().filter_map(skeleton).map(|o| (name.clone(), vec![o])));
             }
         }
-        let profile = fabric_admission::profile::definition().unwrap();
+        let profile = fabric_admission::profile::custom_resource_definition().unwrap();
         files.extend(skeleton(&profile).map(|o| ("FabricProfile CRD".to_owned(), vec![o])));
         let mut samples = Vec::new();
         for (from, mut documents) in files {

@@ -2,10 +2,10 @@
 
 use super::objects_to_grow::Sample;
 use crate::support::generated_world::bases;
-use fabric_admission::facts::Mode;
+use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::admission_response;
 use fabric_admission::review::decide_webhook_request::{WebhookEntry, decide_body_for_anyone};
-use fabric_admission::rules::does_any_rule_check_kind;
+use fabric_admission::rules::does_any_object_rule_run_on_kind;
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ impl Way {
             Self::Mutate | Self::Validate => pod,
             Self::Audit => pod || makes_pods(sample.object()),
             Self::Workload => !pod && makes_pods(sample.object()),
-            Self::Object => does_any_rule_check_kind(group, kind),
+            Self::Object => does_any_object_rule_run_on_kind(group, kind),
             Self::Fact => Builder::takes(group, kind),
         }
     }
@@ -49,8 +49,8 @@ impl Way {
             Self::Mutate => WebhookEntry::Mutate,
             Self::Validate => WebhookEntry::Validate,
             Self::Audit => WebhookEntry::Audit,
-            Self::Workload => WebhookEntry::Workload(Mode::Enforce),
-            Self::Object | Self::Fact => WebhookEntry::Object(Mode::Enforce),
+            Self::Workload => WebhookEntry::Workload(EnforcementMode::Enforce),
+            Self::Object | Self::Fact => WebhookEntry::Object(EnforcementMode::Enforce),
         }
     }
 

@@ -35,7 +35,7 @@ fn says_whose(case: &Value) -> Result<(), String> {
         // A place where something is missing is nowhere, or wherever the plan happens to put something.
         let ours = world.pod.pointer(&finding.path).is_none() && patched.pointer(&finding.path).is_some();
         let name = decision.profile.as_deref().unwrap_or("no profile");
-        let message = fabric_admission::report::message(&decision, finding);
+        let message = fabric_admission::report::message_with_profile_that_sets_value(&decision, finding);
         if ours && !message.contains(name) {
             return Err(format!("{} at {}: {message}", finding.rule, finding.path));
         }

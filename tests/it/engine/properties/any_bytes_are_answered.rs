@@ -1,7 +1,7 @@
 //! Any body gets an answer or an error, and no panic.
 
 use crate::support::generated_world::World;
-use fabric_admission::facts::Mode;
+use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::admission_response;
 use fabric_admission::review::decide_webhook_request::{WebhookEntry, decide_body_for_anyone};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub(super) fn answered(body: &[u8]) -> Result<(), String> {
         WebhookEntry::Mutate,
         WebhookEntry::Validate,
         WebhookEntry::Audit,
-        WebhookEntry::Object(Mode::Enforce),
+        WebhookEntry::Object(EnforcementMode::Enforce),
     ] {
         match decide_body_for_anyone(body, entry, &world.snapshot) {
             Ok(outcome) => drop(admission_response::render(&outcome)),

@@ -1,18 +1,20 @@
 //! Findings and patches are the same in every mode; only verdicts differ.
 
 use crate::support::generated_world::World;
-use fabric_admission::facts::Mode;
+use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::Stage;
 use fabric_admission::rules::Severity;
 
 pub(super) fn modes(world: &World) -> Result<(), String> {
     let decide = |stage, mode| world.decide_as(&world.pod, stage, mode);
     let (Some(enforce), Some(audit)) =
-        (decide(Stage::Whole, Mode::Enforce), decide(Stage::Whole, Mode::Audit))
+        (decide(Stage::Whole, EnforcementMode::Enforce), decide(Stage::Whole, EnforcementMode::Audit))
     else {
         return Ok(());
     };
-    let Some(mutate) = decide(Stage::Mutate, Mode::Enforce) else { return Err("read once only".to_owned()) };
+    let Some(mutate) = decide(Stage::Mutate, EnforcementMode::Enforce) else {
+        return Err("read once only".to_owned());
+    };
     let errors = |only: &[&str]| {
         let mut errors = enforce.findings.iter().filter(|f| f.severity == Severity::Error);
         errors.any(|f| only.is_empty() || only.contains(&f.rule))

@@ -56,7 +56,11 @@ pub(super) fn allowed(operation: &Operation<'_>, pod: &Value) -> Result<(), Stri
                 ("replace", ["resources", "limits" | "requests", _]) => {
                     let units = |v: &Value| {
                         let text = v.as_str().map_or_else(|| v.to_string(), str::to_owned);
-                        if v.is_null() { 0 } else { Quantity::parse(&text).map_or(i64::MAX, Quantity::units) }
+                        if v.is_null() {
+                            0
+                        } else {
+                            Quantity::parse(&text).map_or(i64::MAX, Quantity::units_rounded_up)
+                        }
                     };
                     let old = pod.pointer(&operation.path).ok_or("nothing to replace")?;
                     is_units(&value) && units(old) < units(&value)

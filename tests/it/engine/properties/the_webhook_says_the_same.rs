@@ -3,8 +3,8 @@
 use super::any_bytes_are_answered::review;
 use crate::support::generated_world::World;
 use fabric_admission::deadline::NEVER;
-use fabric_admission::facts::Mode;
-use fabric_admission::pod::prescan_for_fabric_signs::may_have_signs;
+use fabric_admission::facts::EnforcementMode;
+use fabric_admission::pod::prescan_for_fabric_signs::may_have_fabric_signs;
 use fabric_admission::review::decide_webhook_request::{
     SnapshotForAudience, WebhookEntry, decide_body_within_deadline,
 };
@@ -19,9 +19,9 @@ pub(super) fn webhook_agrees(world: &World) -> Result<(), String> {
     let uid = format!("{}-\u{e9}\"\\", world.pod.to_string().len());
     let body = review(&uid, &world.pod);
     for (entry, stage, mode) in [
-        (WebhookEntry::Mutate, Stage::Mutate, Mode::Enforce),
-        (WebhookEntry::Validate, Stage::Final, Mode::Enforce),
-        (WebhookEntry::Audit, Stage::Whole, Mode::Audit),
+        (WebhookEntry::Mutate, Stage::Mutate, EnforcementMode::Enforce),
+        (WebhookEntry::Validate, Stage::Final, EnforcementMode::Enforce),
+        (WebhookEntry::Audit, Stage::Whole, EnforcementMode::Audit),
     ] {
         let known = SnapshotForAudience { snapshot: &world.snapshot, audience: Audience::Tenant };
         let answered = decide_body_within_deadline(&body, entry, known, &NEVER);
@@ -41,7 +41,7 @@ pub(super) fn webhook_agrees(world: &World) -> Result<(), String> {
             (Err(admission_review::RequestError::Object(_)), None) => {}
             (Err(admission_review::RequestError::NoObject), _) if world.pod.is_null() => {}
             // A pod without any sign of a fabric is admitted undecoded.
-            (Ok(outcome), None) if !may_have_signs(&world.pod.to_string()) => {
+            (Ok(outcome), None) if !may_have_fabric_signs(&world.pod.to_string()) => {
                 if outcome.decision.in_scope {
                     return Err(format!("webhook {outcome:?}"));
                 }

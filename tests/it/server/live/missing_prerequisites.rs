@@ -4,7 +4,9 @@
 use super::{site, soon};
 use crate::support::server::Server;
 use crate::support::suite::{Outcome, Suite};
-use fabric_admission::cluster::missing_prerequisites::{CRD, missing_right_message, version};
+use fabric_admission::cluster::missing_prerequisites::{
+    MISSING_CRD_MESSAGE, missing_right_message, unsupported_version_message,
+};
 use std::io::BufRead;
 use std::sync::{Arc, Mutex};
 
@@ -34,8 +36,12 @@ fn same() -> Outcome {
         }
     });
     let policies = "sriovnetworknodepolicies.sriovnetwork.openshift.io";
-    let expected =
-        [version("1.32"), CRD.to_owned(), missing_right_message("nodes"), missing_right_message(policies)];
+    let expected = [
+        unsupported_version_message("1.32"),
+        MISSING_CRD_MESSAGE.to_owned(),
+        missing_right_message("nodes"),
+        missing_right_message(policies),
+    ];
     // Something that is missing does not keep the server from answering.
     soon("ready", || Ok(server.admin("/readyz")?.status == 200))?;
     let mut shown = String::new();

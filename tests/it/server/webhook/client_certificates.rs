@@ -75,7 +75,7 @@ fn about_others() -> Outcome {
     let authority = Authority::new()?;
     let identity = authority.client(NAME)?;
     for id in ["FAB325", "FAB326", "FAB327", "FAB328", "FAB329", "FAB338", "FAB339"] {
-        let rule = fabric_admission::rules::find(id).ok_or(id)?;
+        let rule = fabric_admission::rules::find_rule(id).ok_or(id)?;
         let objects: Vec<Value> =
             documents(rule.files.bad.as_bytes()).into_iter().map(|(_, object)| object).collect();
         let files = [("facts.yaml", rule.files.bad)];

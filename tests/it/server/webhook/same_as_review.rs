@@ -87,10 +87,10 @@ fn pods(
     named: Option<&str>,
 ) -> Result<Vec<(String, String, Value)>, String> {
     let bytes = std::fs::read(case.join(input)).map_err(|e| e.to_string())?;
-    let documents: Vec<_> = fabric_admission::manifest::read(input, &bytes)
+    let documents: Vec<_> = fabric_admission::manifest::read_documents_of_file(input, &bytes)
         .into_iter()
         .filter_map(|item| match item {
-            fabric_admission::manifest::Item::Document(document) => Some(document),
+            fabric_admission::manifest::DocumentOrError::Document(document) => Some(document),
             _ => None,
         })
         .collect();
@@ -103,7 +103,7 @@ fn pods(
         }
         let document = &documents[result["source"]["document"].as_u64().unwrap_or(0) as usize];
         let pointer = format!("{}{template}", result["source"]["pointer"].as_str().unwrap_or_default());
-        let raw = document.get(&pointer).ok_or("no template there")?;
+        let raw = document.json_at_pointer(&pointer).ok_or("no template there")?;
         let template: Value = serde_json::from_str(raw.get()).map_err(|e| e.to_string())?;
         let mut pod = json!({"apiVersion": "v1", "kind": "Pod"});
         for key in ["metadata", "spec"] {

@@ -2,7 +2,7 @@
 
 use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, value_or_outcome};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
-use crate::text::count;
+use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check = Check { id: "PF101", page: include_str!("page.md"), rdma_only: true, judge };
 
@@ -13,7 +13,7 @@ fn judge(context: &Context<'_>) -> Outcome {
 fn usable(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let usable = context.usable()?;
     let names: Vec<&str> = usable.iter().map(|device| device.name.as_str()).collect();
-    let found = format!("{} ({})", count(names.len(), "usable RDMA device"), listed(&names));
+    let found = format!("{} ({})", count_with_noun(names.len(), "usable RDMA device"), listed(&names));
     match context.expected.devices {
         Some(0) => Ok(Outcome::off("the profile expects no RDMA device")),
         Some(wanted) if wanted as usize == names.len() => Ok(Outcome::pass(found)),
@@ -35,7 +35,7 @@ fn few(context: &Context<'_>, usable: &[&str], needs: &str) -> Result<Outcome, O
     let has = if usable.is_empty() {
         "no usable RDMA device".to_owned()
     } else {
-        format!("{} ({})", count(usable.len(), "usable RDMA device"), listed(usable))
+        format!("{} ({})", count_with_noun(usable.len(), "usable RDMA device"), listed(usable))
     };
     // The file exists, and still the kernel refuses: the device cgroup lacks it.
     let denied: Vec<String> = nodes
@@ -60,8 +60,8 @@ fn few(context: &Context<'_>, usable: &[&str], needs: &str) -> Result<Outcome, O
             WhoCanFix::Node,
             format!(
                 "{has}, {needs}; /dev/infiniband has {}, but the kernel shows {} in this network namespace",
-                count(files.len(), "device file"),
-                count(nodes.len(), "device")
+                count_with_noun(files.len(), "device file"),
+                count_with_noun(nodes.len(), "device")
             ),
             "In exclusive RDMA mode, add the rdma CNI plugin to the network, after sriov. The plugin moves the RDMA device into the pod.",
         ));

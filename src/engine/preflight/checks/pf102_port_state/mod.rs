@@ -4,7 +4,7 @@ use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_o
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::readings::{Device, Port};
 use crate::rdma::port::{LinkLayer, State};
-use crate::text::count;
+use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check = Check { id: "PF102", page: include_str!("page.md"), rdma_only: true, judge };
 
@@ -38,7 +38,11 @@ fn states(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     Ok(tally.outcome_if_none_is_bad(|good| {
         if other_port_active.is_empty() {
-            return Outcome::pass(format!("{} ACTIVE ({})", count(good.len(), "port"), listed(good)));
+            return Outcome::pass(format!(
+                "{} ACTIVE ({})",
+                count_with_noun(good.len(), "port"),
+                listed(good)
+            ));
         }
         Outcome::warn(
             WhoCanFix::Node,

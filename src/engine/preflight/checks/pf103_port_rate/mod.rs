@@ -3,7 +3,7 @@
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, port_name};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::rdma::port::State;
-use crate::text::count;
+use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check = Check { id: "PF103", page: include_str!("page.md"), rdma_only: true, judge };
 
@@ -42,6 +42,8 @@ fn rates(context: &Context<'_>) -> Result<Outcome, Outcome> {
         true => Outcome::unknown(format!(
             "the only port has {least} Gbit/s, and the profile names no rate to compare with"
         )),
-        false => Outcome::pass(format!("{} with {least} Gbit/s or more", count(good.len(), "port"))),
+        false => {
+            Outcome::pass(format!("{} with {least} Gbit/s or more", count_with_noun(good.len(), "port")))
+        }
     }))
 }

@@ -2,7 +2,7 @@
 
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, port_name};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
-use crate::text::count;
+use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check = Check { id: "PF104", page: include_str!("page.md"), rdma_only: true, judge };
 
@@ -24,7 +24,11 @@ fn layers(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     if tally.bad.is_empty() {
         return Ok(tally.outcome_if_none_is_bad(|good| {
-            Outcome::pass(format!("{} with link layer {}", count(good.len(), "port"), wanted.word()))
+            Outcome::pass(format!(
+                "{} with link layer {}",
+                count_with_noun(good.len(), "port"),
+                wanted.word()
+            ))
         }));
     }
     // Where some ports are right, the node differs from the others of its pool.

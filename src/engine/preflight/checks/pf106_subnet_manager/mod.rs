@@ -4,7 +4,7 @@ use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_o
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::readings::Port;
 use crate::rdma::port::LinkLayer;
-use crate::text::count;
+use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check = Check { id: "PF106", page: include_str!("page.md"), rdma_only: true, judge };
 
@@ -49,7 +49,7 @@ fn subnet(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     Ok(fabric.outcome_if_none_is_bad(|good| {
         keys.outcome_if_none_is_bad(|_| {
-            let (ports, by) = (count(good.len(), "port"), chosen_by(row));
+            let (ports, by) = (count_with_noun(good.len(), "port"), chosen_by(row));
             Outcome::pass(format!("{ports} with LID, Subnet Manager and a full P_Key{by}"))
         })
     }))

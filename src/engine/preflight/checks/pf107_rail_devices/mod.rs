@@ -6,7 +6,7 @@ use crate::preflight::device_of_interface::device_of;
 use crate::preflight::expectation_document::Transport;
 use crate::preflight::readings::Device;
 use crate::rdma::Unreadable;
-use crate::text::count;
+use crate::text::count_with_noun;
 
 /// Whether the GID rows of every device were read: beyond a number of rows they are not.
 fn tables_are_read(devices: &[&Device]) -> bool {
@@ -49,7 +49,7 @@ fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     if tally.bad.is_empty() {
         return Ok(tally.outcome_if_none_is_bad(|good| {
-            Outcome::pass(format!("{} with a usable RDMA device", count(good.len(), "interface")))
+            Outcome::pass(format!("{} with a usable RDMA device", count_with_noun(good.len(), "interface")))
         }));
     }
     Ok(Outcome::fail(

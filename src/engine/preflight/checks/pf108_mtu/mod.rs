@@ -3,7 +3,7 @@
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::expectation_document::Transport;
-use crate::text::count;
+use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check = Check { id: "PF108", page: include_str!("page.md"), rdma_only: true, judge };
 
@@ -61,6 +61,6 @@ fn mtus(context: &Context<'_>) -> Result<Outcome, Outcome> {
         ));
     }
     Ok(small.outcome_if_none_is_bad(|good| {
-        Outcome::pass(format!("{} with MTU {largest}", count(good.len(), "rail")))
+        Outcome::pass(format!("{} with MTU {largest}", count_with_noun(good.len(), "rail")))
     }))
 }

@@ -6,7 +6,7 @@ use crate::preflight::check_declaration::{
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::expectation_document::Transport;
 use crate::rdma::interface_addresses::Address;
-use crate::text::count;
+use crate::text::count_with_noun;
 use core::net::IpAddr;
 
 pub(super) static CHECK: Check =
@@ -61,7 +61,7 @@ fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
     if tally.bad.is_empty() {
         return Ok(tally.outcome_if_none_is_bad(|good| {
             let with = if needs_address { "up, with an address" } else { "up" };
-            Outcome::pass(format!("{} {with}", count(good.len(), "interface")))
+            Outcome::pass(format!("{} {with}", count_with_noun(good.len(), "interface")))
         }));
     }
     let fault = if node { WhoCanFix::Node } else { WhoCanFix::Configuration };

@@ -9,7 +9,7 @@ use crate::preflight::readings::Port;
 use crate::rdma::gid::GidType;
 use crate::rdma::interface_addresses::Address;
 use crate::rdma::port::LinkLayer;
-use crate::text::count;
+use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check = Check { id: "PF202", page: include_str!("page.md"), rdma_only: true, judge };
 
@@ -32,7 +32,7 @@ fn rows(context: &Context<'_>) -> Result<Outcome, Outcome> {
     if tally.bad.is_empty() {
         let empty = tally.good.is_empty();
         let outcome = tally.outcome_if_none_is_bad(|good| {
-            Outcome::pass(format!("{} with a RoCE v2 GID of this pod", count(good.len(), "port")))
+            Outcome::pass(format!("{} with a RoCE v2 GID of this pod", count_with_noun(good.len(), "port")))
         });
         return Ok(match other_layer {
             0 => outcome,

@@ -3,7 +3,7 @@
 use crate::preflight::check_declaration::{Check, Context, either_outcome, value_or_outcome};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::readings::TMPFS;
-use crate::text::count;
+use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check =
     Check { id: "PF302", page: include_str!("page.md"), rdma_only: false, judge };
@@ -22,7 +22,7 @@ fn shared_memory(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let (size, free) = (found.size >> 20, found.free >> 20);
     let needed = ranks.saturating_mul(PER_RANK);
     let fix = "Mount an emptyDir {medium: Memory} at /dev/shm, with sizeLimit 8Gi per accelerator.";
-    let who = count(usize::try_from(ranks).unwrap_or(usize::MAX), "rank");
+    let who = count_with_noun(usize::try_from(ranks).unwrap_or(usize::MAX), "rank");
     if found.kind != TMPFS {
         return Ok(Outcome::warn(
             WhoCanFix::Configuration,

@@ -3,7 +3,7 @@
 use crate::preflight::check_declaration::{Check, Context, either_outcome, value_or_outcome};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::readings::TMPFS;
-use crate::text::count;
+use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check =
     Check { id: "PF303", page: include_str!("page.md"), rdma_only: false, judge };
@@ -23,7 +23,7 @@ fn stale(context: &Context<'_>) -> Result<Outcome, Outcome> {
             WhoCanFix::Configuration,
             format!(
                 "{} of NCCL in /dev/shm, {} MiB, from an earlier run or from another pod",
-                count(files, "file"),
+                count_with_noun(files, "file"),
                 bytes >> 20
             ),
             "Mount an emptyDir at /dev/shm that only this pod uses. Delete /dev/shm/nccl-* only if no other job uses this /dev/shm.",

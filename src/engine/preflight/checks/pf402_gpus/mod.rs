@@ -2,7 +2,7 @@
 
 use crate::preflight::check_declaration::{Check, Context, either_outcome, value_or_outcome};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
-use crate::text::count;
+use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check =
     Check { id: "PF402", page: include_str!("page.md"), rdma_only: false, judge };
@@ -13,7 +13,7 @@ fn judge(context: &Context<'_>) -> Outcome {
 
 fn gpus(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let found = value_or_outcome(&context.seen.gpu.devices, "/dev")?.len();
-    let has = count(found, "GPU");
+    let has = count_with_noun(found, "GPU");
     Ok(match context.expected.gpus.map(|wanted| wanted as usize) {
         None if found == 0 => {
             Outcome::unknown("no NVIDIA GPU, and nothing shows whether the pod should have one")

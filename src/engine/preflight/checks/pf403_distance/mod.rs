@@ -3,7 +3,7 @@
 use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, value_or_outcome};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::pci_distance::Distance;
-use crate::text::count;
+use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check = Check { id: "PF403", page: include_str!("page.md"), rdma_only: true, judge };
 
@@ -49,7 +49,7 @@ fn distances(context: &Context<'_>) -> Result<Outcome, Outcome> {
     if far.is_empty() {
         return Ok(Outcome::pass(format!(
             "{} with a NIC below the same PCIe switches",
-            count(gpus.len(), "GPU")
+            count_with_noun(gpus.len(), "GPU")
         )));
     }
     Ok(Outcome::warn(

@@ -5,9 +5,9 @@ use crate::preflight::check_declaration::{
 };
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::ibverbs_providers::provider;
-use crate::preflight::image::driver_file;
+use crate::preflight::image::libibverbs_driver_config;
 use crate::rdma::Unreadable;
-use crate::text::count;
+use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check = Check { id: "PF502", page: include_str!("page.md"), rdma_only: true, judge };
 
@@ -56,7 +56,7 @@ fn providers(context: &Context<'_>) -> Result<Outcome, Outcome> {
                 Err(Found::Bad(format!("needs {}, which the image does not have", listed(&library.missing))))
             }
             Some(Ok(_)) => {
-                let named = |own: &str| driver_file::is_provider(own, name);
+                let named = |own: &str| libibverbs_driver_config::is_provider(own, name);
                 if variable.is_some_and(|names| names.split([':', ';']).any(named)) {
                     Ok(())
                 } else {
@@ -78,7 +78,7 @@ fn providers(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     if tally.bad.is_empty() {
         return Ok(tally.outcome_if_none_is_bad(|good| {
-            Outcome::pass(format!("{}: {}", count(good.len(), "provider"), listed(good)))
+            Outcome::pass(format!("{}: {}", count_with_noun(good.len(), "provider"), listed(good)))
         }));
     }
     Ok(Outcome::fail(

@@ -1,11 +1,11 @@
 //! PF601: `NCCL_IB_HCA` against the devices.
 
-use crate::nccl::name_lists::NameList;
+use crate::nccl::interface_and_device_lists::NameList;
 use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, port_name};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::readings::{Device, Port};
 use crate::rdma::port::State;
-use crate::text::count;
+use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check = Check { id: "PF601", page: include_str!("page.md"), rdma_only: true, judge };
 
@@ -40,7 +40,7 @@ fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
             "Remove NCCL_IB_HCA, or set a prefix of the devices' names, such as mlx5.",
         ));
     }
-    let uses_only = format!("NCCL uses only {}", count(taken.len(), "device"));
+    let uses_only = format!("NCCL uses only {}", count_with_noun(taken.len(), "device"));
     let absent: Vec<String> = list
         .device_and_port_items()
         .filter(|item| {
@@ -68,14 +68,17 @@ fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
     {
         return Ok(Outcome::warn(
             WhoCanFix::Configuration,
-            format!("{setting}: the profile expects {}, but {uses_only}", count(expected, "device")),
+            format!(
+                "{setting}: the profile expects {}, but {uses_only}",
+                count_with_noun(expected, "device")
+            ),
             "Set a prefix that all devices of the fabric have, such as mlx5, or let preflight write the list.",
         ));
     }
     Ok(Outcome::pass(format!(
         "{setting} matches {} of {}",
         taken.len(),
-        count(devices(ports.iter()).len(), "device")
+        count_with_noun(devices(ports.iter()).len(), "device")
     )))
 }
 

@@ -1,6 +1,6 @@
 //! PF602: `NCCL_SOCKET_IFNAME` against the interfaces.
 
-use crate::nccl::name_lists::NameList;
+use crate::nccl::interface_and_device_lists::NameList;
 use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, value_or_outcome};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 
@@ -21,7 +21,7 @@ fn interfaces(context: &Context<'_>) -> Result<Outcome, Outcome> {
         .collect();
     let list = NameList::parse(&value);
     let setting = format!("NCCL_SOCKET_IFNAME={value} ({place})");
-    let taken: Vec<&str> = names.iter().copied().filter(|name| list.chooses(name)).collect();
+    let taken: Vec<&str> = names.iter().copied().filter(|name| list.chooses_interface(name)).collect();
     if taken.is_empty() {
         return Ok(Outcome::fail(
             WhoCanFix::Configuration,

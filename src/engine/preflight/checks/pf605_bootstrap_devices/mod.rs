@@ -1,7 +1,7 @@
 //! PF605: `NCCL_OOB_NET_IFNAME` against the devices.
 
 use crate::nccl::NcclVersion;
-use crate::nccl::name_lists::NameList;
+use crate::nccl::interface_and_device_lists::NameList;
 use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, value_or_outcome};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::expectation_document::Transport;

@@ -2,7 +2,7 @@
 
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, listed};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
-use crate::text::count;
+use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check =
     Check { id: "PF701", page: include_str!("page.md"), rdma_only: false, judge };
@@ -17,7 +17,7 @@ fn judge(context: &Context<'_>) -> Outcome {
     }
     if tally.bad.is_empty() {
         return tally.outcome_if_none_is_bad(|good| {
-            Outcome::pass(format!("{} reachable", count(good.len(), "peer")))
+            Outcome::pass(format!("{} reachable", count_with_noun(good.len(), "peer")))
         });
     }
     // A peer may start later than this pod.

@@ -1,10 +1,10 @@
 //! FAB602: libfabric settings that do not fit EFA.
 
-use super::efa::{holders, value, variable_path};
-use crate::rules::finding::{Findings, Severity};
+use super::efa::{containers_with_efa, own_or_planned_value, variable_path};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB602",
@@ -15,15 +15,15 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for (index, container) in holders(context) {
-        let set = |name| value(context, index, container, name);
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    for (index, container) in containers_with_efa(context) {
+        let set = |name| own_or_planned_value(context, index, container, name);
         if let Some(provider) = set("FI_PROVIDER").filter(|v| !v.is_empty() && !v.contains("efa")) {
             findings.add(
                 variable_path(index, container, "FI_PROVIDER"),
                 format!(
                     "FI_PROVIDER={} does not include efa: NCCL's plugin finds no EFA device",
-                    printable(provider, 40)
+                    escaped_and_cut(provider, 40)
                 ),
                 "Set FI_PROVIDER=efa, or remove the variable.",
             );
@@ -37,7 +37,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             );
         }
         if set("RDMAV_FORK_SAFE").is_some() {
-            findings.add_as(
+            findings.add_with_severity(
                 Severity::Info,
                 variable_path(index, container, "RDMAV_FORK_SAFE"),
                 "RDMAV_FORK_SAFE is not needed since Linux 5.13; with huge pages, this variable makes fork fail",

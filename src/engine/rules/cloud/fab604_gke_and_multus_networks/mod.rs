@@ -1,9 +1,9 @@
 //! FAB604: annotations for GKE networks and for Multus networks on one pod.
 
 use crate::plan::Edit;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
-use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::pointers_in_pod::networks_annotation;
 use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule =
@@ -11,7 +11,7 @@ pub(super) static RULE: Rule =
 
 const INTERFACES: &str = "networking.gke.io/interfaces";
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let planned =
         |c: &crate::plan::Change| matches!(&c.edit, Edit::Annotation { key, .. } if key == INTERFACES);
     let gke = context.pod().annotation(INTERFACES).is_some() || context.plan.changes.iter().any(planned);
@@ -20,7 +20,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     if matches!(context.final_networks, Some(Ok(networks)) if !networks.items.is_empty()) {
         findings.add(
-            annotation_path(),
+            networks_annotation(),
             "GKE attaches only the networks of annotation networking.gke.io/interfaces, and ignores k8s.v1.cni.cncf.io/networks",
             "Remove annotation k8s.v1.cni.cncf.io/networks.",
         );

@@ -1,8 +1,8 @@
 //! FAB605: number of attachments to OCI's network rdma-vf differs from the number of requested VFs.
 
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
-use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::pointers_in_pod::networks_annotation;
 use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule =
@@ -16,7 +16,7 @@ const RESOURCE: &str = "nvidia.com/rdma-vf";
 /// Ports of the largest shapes (BM.GPU.H100.8, BM.GPU.B300.8).
 const MOST: i64 = 16;
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let Some(Ok(networks)) = context.final_networks else { return };
     let is_it = |namespace: &str, name: &str| (namespace, name) == NETWORK;
     let named = networks.items.iter();
@@ -25,7 +25,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if attachments == 0 || context.pod().host_network() {
         return;
     }
-    let mut add = |message: String, fix: String| findings.add(annotation_path(), message, fix);
+    let mut add = |message: String, fix: String| findings.add(networks_annotation(), message, fix);
     if attachments > MOST {
         add(
             format!(
@@ -44,7 +44,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let units = own.fold(0_i64, i64::saturating_add);
     // Other rules check networks of the profile.
     let profile = context.resolution.profile().map(|(p, _)| p);
-    let of_profile = profile.and_then(|p| p.resource_of(NETWORK.0, NETWORK.1, context.subject.namespace));
+    let of_profile =
+        profile.and_then(|p| p.resource_of_network(NETWORK.0, NETWORK.1, context.subject.namespace));
     if units > 0 && units != attachments && of_profile.is_none() {
         add(
             format!(

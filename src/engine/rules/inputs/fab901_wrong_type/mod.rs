@@ -1,23 +1,23 @@
 //! FAB901: number or boolean where the API expects text, or text where it expects a number or boolean.
 
 use super::placeholder::has_placeholder;
-use crate::rules::finding::{Finding, Findings, Severity};
-use crate::rules::rule_declaration::{Rule, Waiver, files};
-use crate::text::printable;
+use crate::rules::finding::{Finding, FindingsOfRule, Severity};
+use crate::rules::rule_declaration::{MayBeIgnored, Rule, files};
+use crate::text::escaped_and_cut;
 use serde_json::Value;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB901",
     severity: Severity::Error,
     files: files!(),
-    waiver: Waiver::Api,
+    waiver: MayBeIgnored::Api,
     of_files: true,
     ..Rule::DEFAULT
 };
 
 /// A value that was converted to the type of its field.
 #[derive(Debug)]
-pub struct Retyped {
+pub struct ConvertedValue {
     /// JSON text of the converted value.
     pub json: String,
     /// The finding on the value as the file writes it.
@@ -28,10 +28,15 @@ pub struct Retyped {
 /// pointer. `source` is the line of the file from the key or the value on. The fix repeats a value only as the file
 /// writes it, because YAML reads 0644 as 420, and off as false. Returns `None` if no other type helps.
 #[must_use]
-pub fn retyped(message: &str, json: &str, path: &str, source: &str) -> Option<Retyped> {
+pub fn convert_to_type_of_field(
+    message: &str,
+    json: &str,
+    path: &str,
+    source: &str,
+) -> Option<ConvertedValue> {
     let (_, expected) = message.rsplit_once("expected ")?;
     let value: Value = serde_json::from_str(json).ok()?;
-    let shown = printable(json, 60);
+    let shown = escaped_and_cut(json, 60);
     let (json, is, fix) = match (&value, expected) {
         (Value::Number(_) | Value::Bool(_), "a string") => {
             let is = match value {
@@ -62,14 +67,14 @@ pub fn retyped(message: &str, json: &str, path: &str, source: &str) -> Option<Re
         ),
         _ => return None,
     };
-    let name = name(path);
+    let name = field_and_index_in_words(path);
     let mut out = Vec::new();
-    Findings::new(RULE.id, RULE.severity, &mut out).add(
+    FindingsOfRule::new(RULE.id, RULE.severity, &mut out).add(
         path,
         format!("field `{name}` is {is}: the API server refuses the object"),
         fix,
     );
-    Some(Retyped { json, finding: out.pop()? })
+    Some(ConvertedValue { json, finding: out.pop()? })
 }
 
 /// The word that YAML reads as a boolean (https://yaml.org/type/bool.html). A key may come before the word.
@@ -82,11 +87,11 @@ fn word(source: &str) -> Option<&str> {
 }
 
 /// The field of a value: its key, and the index in a list.
-fn name(path: &str) -> String {
+fn field_and_index_in_words(path: &str) -> String {
     let mut steps = path.rsplit('/').map(|step| step.replace("~1", "/").replace("~0", "~"));
     let (last, before) = (steps.next().unwrap_or_default(), steps.next().unwrap_or_default());
     let name = if last.parse::<usize>().is_ok() { format!("{before}[{last}]") } else { last };
-    printable(&name, 80)
+    escaped_and_cut(&name, 80)
 }
 
 #[cfg(test)]
@@ -127,7 +132,7 @@ mod tests {
             ("invalid type: string \"yes\", expected true or false", "\"yes\"", "", None),
             ("invalid type: string \"x\", expected a mapping", "\"x\"", "", None),
         ] {
-            let found = retyped(message, json, "/env/0/value", source);
+            let found = convert_to_type_of_field(message, json, "/env/0/value", source);
             match (found, expected) {
                 (None, None) => {}
                 (Some(found), Some((json, message, fix))) => {

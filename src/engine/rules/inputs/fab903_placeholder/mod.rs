@@ -1,9 +1,9 @@
 //! FAB903: placeholder of a template that was not replaced.
 
 use super::placeholder::{Placeholder, Syntax};
-use crate::rules::finding::{Finding, Findings, Severity};
-use crate::rules::rule_declaration::{Rule, Waiver, files};
-use crate::text::printable;
+use crate::rules::finding::{Finding, FindingsOfRule, Severity};
+use crate::rules::rule_declaration::{MayBeIgnored, Rule, files};
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB903",
@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
         "the API server stores placeholders as text, and no other rule reports an error",
     )],
     files: files!(),
-    waiver: Waiver::File,
+    waiver: MayBeIgnored::File,
     of_files: true,
     ..Rule::DEFAULT
 };
@@ -25,19 +25,21 @@ const UNKNOWN_KIND: &str = "the kind is not known, so a controller may replace t
 /// highest severity of the findings that the placeholders cause, but at least warning. `known` is false if a controller
 /// may replace placeholders in objects of this kind; the finding is then a warning.
 #[must_use]
-pub fn unsubstituted(at: &Placeholder, severity: Severity, known: bool) -> Option<Finding> {
+pub fn finding_on_placeholders(at: &Placeholder, severity: Severity, known: bool) -> Option<Finding> {
     let mut out = Vec::new();
-    let mut findings = Findings::new(RULE.id, RULE.severity, &mut out).with_reasons(RULE.lesser);
+    let mut findings = FindingsOfRule::new(RULE.id, RULE.severity, &mut out).with_reasons(RULE.lesser);
     let (whose, tools) = match at.syntax() {
         Syntax::Helm => ("Helm ", "helm template"),
         Syntax::Mustache => ("", "its template tool, such as Mustache or Jinja"),
         Syntax::Other => ("", "helm template, envsubst or kustomize build"),
     };
-    let message = format!("{whose}placeholder {} was not replaced", printable(&at.text, 60));
+    let message = format!("{whose}placeholder {} was not replaced", escaped_and_cut(&at.text, 60));
     let fix = format!("Render the file with {tools}, and then review the result.");
     match known {
-        true => findings.add_as(severity.max(Severity::Warning), at.pointer.as_str(), message, fix),
-        false => findings.with_reason_for_lower_severity(UNKNOWN_KIND).add_as(
+        true => {
+            findings.add_with_severity(severity.max(Severity::Warning), at.pointer.as_str(), message, fix)
+        }
+        false => findings.with_reason_for_lower_severity(UNKNOWN_KIND).add_with_severity(
             Severity::Warning,
             at.pointer.as_str(),
             message,

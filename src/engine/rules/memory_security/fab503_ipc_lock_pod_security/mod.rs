@@ -1,7 +1,7 @@
 //! FAB503: IPC_LOCK is not added because Pod Security would reject the pod.
 
 use crate::plan::IpcLockRefusal;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
 use crate::rules::rule_declaration::{Rule, files};
@@ -9,7 +9,7 @@ use crate::rules::rule_declaration::{Rule, files};
 pub(super) static RULE: Rule =
     Rule { id: "FAB503", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     for (index, refusal) in &context.plan.ipc_lock_refusals {
         if let IpcLockRefusal::PodSecurity(level) = refusal {
             findings.add(

@@ -3,24 +3,24 @@
 use super::does_container_need_ipc_lock::does_manifest_set_ipc_lock_and_need_it;
 use crate::plan::IpcLockRefusal;
 use crate::pod::runs_as_root;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
-use crate::rules::rule_declaration::{Reach, Rule, files};
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB504",
     severity: Severity::Warning,
     files: files!(),
-    reach: Reach::AnyWarns,
+    reach: PodsChecked::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     for (index, container) in context.app_containers_in_time() {
         let refused = context.plan.ipc_lock_refusal(index) == Some(&IpcLockRefusal::UserNamespace);
         // FAB502 reports users other than root.
-        let added = context.pod().own_users()
+        let added = context.pod().has_own_user_namespace()
             && runs_as_root(context.pod(), container) != Some(false)
             && does_manifest_set_ipc_lock_and_need_it(context, index, container);
         if !refused && !added {

@@ -2,7 +2,7 @@
 
 use crate::plan::SHM_PATH;
 use crate::pod::{Bytes, Quantity};
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
 
@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     for volume in context.shm_volumes() {
         let (index, size) = match (volume.volume, volume.planned) {
             (Some((index, v)), _) => {
@@ -28,7 +28,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 }
                 // FAB501 reports a text that is not a quantity; zero means no limit.
                 let text = empty_dir.size_limit.as_ref();
-                let size = match text.map(|t| Quantity::parse(&t.0).map(Quantity::units)) {
+                let size = match text.map(|t| Quantity::parse(&t.0).map(Quantity::units_rounded_up)) {
                     Some(Err(_)) => continue,
                     Some(Ok(size)) => Some(size).filter(|n| *n > 0),
                     None => None,
@@ -49,7 +49,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 ),
                 format!("Set sizeLimit: {}, or add {} to the memory limit.", Bytes(limit / 2), Bytes(size)),
             ),
-            (None, None) => findings.add_as(
+            (None, None) => findings.add_with_severity(
                 Severity::Info,
                 path(),
                 format!("{SHM_PATH} has no sizeLimit, and the containers that mount it have no memory limit: the volume can use up the node's memory"),

@@ -1,12 +1,12 @@
 //! FAB506: /dev/shm mounted read-only or with a subPath.
 
 use crate::plan::SHM_PATH;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::rules_in_cel::{Cel, Check, Wrong};
-use crate::text::printable;
+use crate::rules::rules_in_cel::{Cel, CelCheck, CelCondition};
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB506",
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     for (index, container) in context.app_containers_in_time() {
         let Some((at, mount)) = container.mount_at(SHM_PATH) else { continue };
         if !context.subject.demands.of_app_container(index).any && context.plan.target(index).is_none() {
@@ -29,12 +29,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             let what = format!("{SHM_PATH} is mounted read-only: NCCL cannot create shared memory there");
             findings.add(format!("{path}/readOnly"), what, "Remove readOnly.");
         } else if let Some(sub_path) = mount.sub_path.as_deref().filter(|p| !p.is_empty()) {
-            findings.add_as(
+            findings.add_with_severity(
                 Severity::Info,
                 format!("{path}/subPath"),
                 format!(
                     "{SHM_PATH} is a subPath of a volume: only containers with subPath {:?} share this memory",
-                    printable(sub_path, 60)
+                    escaped_and_cut(sub_path, 60)
                 ),
                 "Remove subPath.",
             );
@@ -46,9 +46,9 @@ fn cel() -> Cel {
     // Of two mounts at the path, which the API server takes where one has a slash more, the first counts.
     let at = "c.?volumeMounts.orValue([]).filter(m, m.mountPath.matches('^/dev/shm/*$'))";
     let read_only = format!("{{accelerated}} && {at}.size() > 0 && {at}[0].?readOnly.orValue(false)");
-    let check = Check {
+    let check = CelCheck {
         severity: Severity::Warning,
-        wrong: Wrong::Containers(read_only.into()),
+        wrong: CelCondition::Containers(read_only.into()),
         message: "/dev/shm is mounted read-only: NCCL cannot create shared memory there; remove readOnly",
     };
     Cel {

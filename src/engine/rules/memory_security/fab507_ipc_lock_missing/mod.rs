@@ -1,32 +1,33 @@
 //! FAB507: RDMA device without IPC_LOCK.
 
-use super::does_container_need_ipc_lock::registers_memory;
+use super::does_container_need_ipc_lock::registers_memory_under_limit;
 use crate::pod::pod_fields::Container;
 use crate::pod::runs_as_root;
 use crate::profile::{Memlock, Profile};
 use crate::resolve::Resolution;
-use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod_context::{PodContext, Scope};
+use crate::rules::finding::{FindingsOfRule, Severity};
+use crate::rules::pod_context::{PodContext, WhyPodIsChecked};
 use crate::rules::pointers_in_pod;
-use crate::rules::rule_declaration::{Reach, Rule, files};
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB507",
     severity: Severity::Warning,
     files: files!(),
-    reach: Reach::AnyWarns,
+    reach: PodsChecked::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     for (index, container) in context.app_containers_in_time() {
         // It has no effect for another user than root and in a user namespace (FAB502, FAB504).
-        let heeded = runs_as_root(context.pod(), container) != Some(false) && !context.pod().own_users();
+        let heeded =
+            runs_as_root(context.pod(), container) != Some(false) && !context.pod().has_own_user_namespace();
         if !heeded
-            || context.scope == Scope::Injection && !context.is_target(index)
+            || context.scope == WhyPodIsChecked::Injection && !context.is_target(index)
             || may_pin_memory(context, index, container)
-            || !registers_memory(context, index, container)
+            || !registers_memory_under_limit(context, index, container)
         {
             continue;
         }
@@ -41,8 +42,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 }
                 _ => continue,
             },
-            Resolution::Outside { profile, .. } if lifts(profile) => continue,
-            Resolution::Ambiguous { candidates, .. } if candidates.iter().any(|p| lifts(p)) => continue,
+            Resolution::Outside { profile, .. } if does_runtime_lift_limit(profile) => continue,
+            Resolution::Ambiguous { candidates, .. }
+                if candidates.iter().any(|p| does_runtime_lift_limit(p)) =>
+            {
+                continue;
+            }
             _ => {
                 "RDMA device without IPC_LOCK: registering memory fails unless the container runtime lifts the memlock limit"
             }
@@ -56,7 +61,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Whether the runtime of a profile's nodes lifts the limit.
-fn lifts(profile: &Profile) -> bool {
+fn does_runtime_lift_limit(profile: &Profile) -> bool {
     profile.memlock == Some(Memlock::Runtime)
 }
 

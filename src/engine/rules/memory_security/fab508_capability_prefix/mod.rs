@@ -1,22 +1,22 @@
 //! FAB508: capability IPC_LOCK written with the prefix CAP_.
 
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
-use crate::rules::rule_declaration::{Reach, Rule, files};
-use crate::rules::rules_in_cel::{Cel, Check, Wrong};
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
+use crate::rules::rules_in_cel::{Cel, CelCheck, CelCondition};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB508",
     severity: Severity::Warning,
     files: files!(),
-    reach: Reach::AnyWarns,
+    reach: PodsChecked::AnyWarns,
     pod: Some(check),
     cel: Some(cel),
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     for (index, container) in context.app_containers_in_time() {
         let added = container.security_context.as_ref().and_then(|s| s.capabilities.as_ref()?.add.as_deref());
         let added = added.unwrap_or_default();
@@ -36,9 +36,9 @@ fn cel() -> Cel {
     let prefixed = "!c.?securityContext.?privileged.orValue(false) &&\n\
                         c.?securityContext.?capabilities.?add.orValue([]).exists(n, n.lowerAscii() == 'cap_ipc_lock') &&\n\
                         !c.securityContext.capabilities.add.exists(n, n.lowerAscii() in ['ipc_lock', 'all'])";
-    let check = Check {
+    let check = CelCheck {
         severity: Severity::Warning,
-        wrong: Wrong::Containers(prefixed.into()),
+        wrong: CelCondition::Containers(prefixed.into()),
         message: "capability CAP_IPC_LOCK: containerd expects names without CAP_, so the container does not get the capability; write IPC_LOCK",
     };
     Cel { variables: Vec::new(), checks: vec![check], beyond: None }

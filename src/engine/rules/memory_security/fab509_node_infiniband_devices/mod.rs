@@ -1,11 +1,11 @@
 //! FAB509: hostPath /dev/infiniband in a container without access to the node's RDMA devices.
 
 use crate::pod::Container;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::rules_in_cel::{Cel, Check, Wrong};
+use crate::rules::rules_in_cel::{Cel, CelCheck, CelCondition};
 use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 /// Directory of the device files of verbs.
 const VERBS: &str = "/dev/infiniband";
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let pod = context.pod();
     let is_verbs =
         |path: &str| path.strip_prefix(VERBS).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -43,7 +43,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let leave = resources.filter(|n| n.contains('/')).any(|n| !accelerators.contains(n))
             || claims.is_some_and(|c| !c.is_empty())
             || runtime_may_grant_access(container)
-            || context.has_rdma(index);
+            || context.has_verbs_device(index);
         if !leave {
             findings.add(
                 pointers_in_pod::in_container(index, format_args!("volumeMounts/{at}")),
@@ -58,8 +58,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 /// of a `valueFrom` is unknown.
 fn runtime_may_grant_access(container: &Container<'_>) -> bool {
     container
-        .env_var("NVIDIA_MOFED")
-        .is_some_and(|(_, variable)| variable.literal().is_none_or(|value| value == "enabled"))
+        .last_entry_of_variable("NVIDIA_MOFED")
+        .is_some_and(|(_, variable)| variable.literal_or_empty().is_none_or(|value| value == "enabled"))
 }
 
 fn cel() -> Cel {
@@ -71,9 +71,9 @@ fn cel() -> Cel {
                     c.?resources.?claims.orValue([]).size() == 0 &&\n\
                     !c.?env.orValue([]).exists(e, e.name == 'NVIDIA_MOFED' &&\n\
                     (has(e.valueFrom) || e.?value.orValue('') == 'enabled'))";
-    let check = Check {
+    let check = CelCheck {
         severity: Severity::Warning,
-        wrong: Wrong::Containers(shut.into()),
+        wrong: CelCondition::Containers(shut.into()),
         message: "/dev/infiniband of the node is mounted, but the container cannot open the devices: NCCL falls back to TCP; request the resource of the RDMA device plugin, and remove the hostPath",
     };
     Cel { variables: vec![("verbsVolumes", verbs.into())], checks: vec![check], beyond: None }

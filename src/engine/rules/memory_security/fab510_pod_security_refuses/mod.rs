@@ -1,22 +1,22 @@
 //! FAB510: pod or pod template that Pod Security of its namespace refuses.
 
 use crate::facts::PodSecurity;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
-use crate::rules::rule_declaration::{Reach, Rule, files};
-use crate::text::printable;
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB510",
     severity: Severity::Warning,
     files: files!(),
-    reach: Reach::AnyWarns,
+    reach: PodsChecked::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     // Of namespaces without the label the level is a setting of the API server, which may exempt them as well.
     let Some(level) = context.subject.namespace_facts.and_then(|f| f.pod_security()) else { return };
     if level == PodSecurity::Privileged {
@@ -37,7 +37,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         whole.iter().filter(|(set, _)| *set).map(|(_, key)| (format!("/spec/{key}"), (*key).to_owned()));
     let volumes = pod.volumes().iter().enumerate().filter(|(_, v)| v.host_path.is_some());
     let volumes = volumes.map(|(index, v)| {
-        let name = printable(v.name.as_deref().unwrap_or_default(), 63);
+        let name = escaped_and_cut(v.name.as_deref().unwrap_or_default(), 63);
         (format!("/spec/volumes/{index}/hostPath"), format!("hostPath volume {name:?}"))
     });
     if let Some((path, what)) = asked.chain(whole).chain(volumes).next() {

@@ -1,14 +1,14 @@
 //! FAB512: hostIPC on a pod with accelerators.
 
 use crate::plan::SHM_PATH;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB512", severity: Severity::Info, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let pod = context.pod();
     if !pod.host_ipc() {
         return;

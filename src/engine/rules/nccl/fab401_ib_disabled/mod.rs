@@ -1,14 +1,14 @@
 //! FAB401: NCCL_IB_DISABLE on a container that requests RDMA.
 
 use super::chosen_transport::{may_name_plugin, setting_that_pins_verbs};
-use super::other_rdma_users::other_user;
+use super::other_rdma_users::other_user_of_device_in_words;
 use crate::nccl::numbers_as_nccl_reads::{has_unknown_part, leading_number};
 use crate::pod::pod_fields::Container;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::variables_of_pod::Place;
-use crate::text::printable;
+use crate::rules::variables_of_pod::WhereVariableIsSet;
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB401",
@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
 const OTHER_LIBRARY: &str = "another library or program may use the device";
 const BRANCH: &str = "the command may not run the line that sets the variable";
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     for variables in context.variables() {
         let index = variables.index;
         let off =
@@ -31,7 +31,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let Some((given, text)) = off else { continue };
         if has_unknown_part(text)
             || leading_number(text) == 0
-            || !context.has_rdma(index)
+            || !context.has_verbs_device(index)
             || setting_that_pins_verbs(variables).is_some()
         {
             continue;
@@ -45,8 +45,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let on_purpose =
             variables.value_that_counts("NCCL_NET").is_some_and(|v| v.eq_ignore_ascii_case("Socket"));
         // A script may set it on a branch that never runs.
-        let sure = matches!(given.place, Place::Env(_) | Place::Planned);
-        let (severity, because, rest) = match other_user(context, variables) {
+        let sure = matches!(given.place, WhereVariableIsSet::Env(_) | WhereVariableIsSet::Planned);
+        let (severity, because, rest) = match other_user_of_device_in_words(context, variables) {
             Some(user) => (Severity::Warning, OTHER_LIBRARY, format!("; {user} may still use the device")),
             None if on_purpose => {
                 (Severity::Warning, OTHER_LIBRARY, ", as NCCL_NET=Socket also requests".to_owned())
@@ -63,10 +63,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 "; the NIC is idle unless another library uses the NIC".to_owned(),
             ),
         };
-        let (value, place) = (printable(text, 20), variables.place(given));
-        findings.with_reason_for_lower_severity(because).add_as(
+        let (value, place) = (escaped_and_cut(text, 20), variables.place_in_words(given));
+        findings.with_reason_for_lower_severity(because).add_with_severity(
             severity,
-            variables.path(given),
+            variables.pointer_of_setting(given),
             format!("NCCL_IB_DISABLE={value}{place}, but the container has an RDMA device: NCCL runs over TCP{rest}"),
             "Remove NCCL_IB_DISABLE; its default is 0.",
         );

@@ -1,19 +1,22 @@
 //! FAB403: environment variable whose value differs from the profile's value.
 
-mod held;
 mod own_values;
-mod places;
+mod which_containers_are_compared;
+mod which_profiles_refuse_value;
 
-use self::held::{Compared, Held, Setters, Variable, does_set_variable_of_any_profile, in_order};
-use self::own_values::{Entry, Own, own_variables};
-use self::places::{Place, places};
+use self::own_values::{OwnVariable, WhereOwnVariableIsSet, own_variables};
+use self::which_containers_are_compared::{ComparedContainer, compared_containers};
+use self::which_profiles_refuse_value::{
+    ProfilesCompared, ProfilesThatSetRefusedValues, RestrictedVariable, RestrictingEntry,
+    does_set_variable_of_any_profile, refusing_entries_in_order,
+};
 use crate::plan::{is_checked_by_nccl_version, unused_interface_named_by_variable};
 use crate::profile::schema::EnvPolicy;
 use crate::profile::{EnvEntry, Profile};
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
-use crate::rules::rule_declaration::{Reach, Rule, files};
-use crate::text::printable;
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
+use crate::text::escaped_and_cut;
 use std::iter;
 
 pub(super) static RULE: Rule = Rule {
@@ -21,7 +24,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(Severity::Warning, UNREAD), (Severity::Info, "the profile allows other values")],
     files: files!(),
-    reach: Reach::AnyWarns,
+    reach: PodsChecked::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };
@@ -33,7 +36,7 @@ const UNREAD: &str =
 /// Reason for a warning about an entry that is not the last one of its name.
 const OPTIONAL: &str = "a later env entry from an optional source may override this value";
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let own = context.resolution.profile().map(|(profile, _)| &**profile);
     let (perhaps, also) = (&context.if_accelerated.holding, context.also_held);
     if own.is_none() && also.is_empty() && perhaps.is_empty() {
@@ -42,24 +45,27 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let also = || also.iter().map(|p| &**p);
     let catalog = context.subject.snapshot.catalog();
     let nothing = also().next().is_none() && perhaps.is_empty();
-    let compared = !nothing && places(context).any(|place| does_set_variable_of_any_profile(context, &place));
-    let held = (compared && also().next().is_some()).then(|| Held::of(catalog, own, also(), iter::empty()));
+    let compared = !nothing
+        && compared_containers(context).any(|place| does_set_variable_of_any_profile(context, &place));
+    let held = (compared && also().next().is_some())
+        .then(|| ProfilesCompared::compare_with(catalog, own, also(), iter::empty()));
     let perhaps = (compared && !perhaps.is_empty()).then(|| {
         let perhaps = perhaps.iter().map(|p| &**p);
-        Held::of(catalog, own, perhaps, also())
+        ProfilesCompared::compare_with(catalog, own, perhaps, also())
     });
     // A pod without a profile could name one of these.
-    let as_named = |held: &Held<'_>, unread: bool| {
-        let mut setters = Setters::default();
-        let mut places = places(context).filter(|place| unread || !place.only_unread);
-        let mut keep = |place: Place<'_>| {
-            held.restricted_variables_of_container(context, &place).all(|v| setters.keep_refused_values(&v))
+    let as_named = |held: &ProfilesCompared<'_>, unread: bool| {
+        let mut setters = ProfilesThatSetRefusedValues::default();
+        let mut places = compared_containers(context).filter(|place| unread || !place.only_unread);
+        let mut keep = |place: ComparedContainer<'_>| {
+            held.restricted_variables_of_container(context, &place)
+                .all(|v| setters.keep_profiles_that_set_value(&v))
         };
         own.is_none() && places.all(|place| !context.deadline.is_over() && keep(place))
     };
     let held = held.filter(|held| !as_named(held, false));
     let perhaps = perhaps.filter(|perhaps| !as_named(perhaps, true));
-    for place in places(context) {
+    for place in compared_containers(context) {
         if findings.must_stop_reporting() {
             return;
         }
@@ -87,8 +93,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 fn compare_with_own_profile(
     context: &PodContext<'_>,
     profile: &Profile,
-    place: &Place<'_>,
-    findings: &mut Findings<'_>,
+    place: &ComparedContainer<'_>,
+    findings: &mut FindingsOfRule<'_>,
 ) {
     for entry in profile.env.iter().filter(|e| place.target || e.policy != EnvPolicy::Default) {
         // A value that this pod cannot use is not compared with the user's.
@@ -106,39 +112,39 @@ fn compare_with_own_profile(
 fn report_difference_from_profile(
     profile: &Profile,
     entry: &EnvEntry,
-    (own, container): (Own<'_>, &str),
-    findings: &mut Findings<'_>,
+    (own, container): (OwnVariable<'_>, &str),
+    findings: &mut FindingsOfRule<'_>,
 ) {
     let (name, policy) = (&entry.name, entry.policy);
     if policy == EnvPolicy::Forbid {
         let message = format!("profile {:?} forbids {name}: {}", profile.name, entry.reason);
-        let fix = format!("Remove {name}{}.", own.last.origin());
+        let fix = format!("Remove {name}{}.", own.last.origin_in_words());
         findings.add(own.last.path(container), message, fix);
         return;
     }
     let Some(value) = own.value.filter(|v| *v.text != *entry.value) else { return };
-    let (path, shown) = (value.entry.path(container), printable(&value.text, 60));
+    let (path, shown) = (value.entry.path(container), escaped_and_cut(&value.text, 60));
     if policy == EnvPolicy::Require {
-        let at = value.entry.place();
+        let at = value.entry.place_in_words();
         let message =
             format!("{name} is {shown:?}{at}, but profile {:?} requires {}", profile.name, entry.value);
-        let fix = format!("Remove {name}{}, or set it to {}.", value.entry.origin(), entry.value);
+        let fix = format!("Remove {name}{}, or set it to {}.", value.entry.origin_in_words(), entry.value);
         match value.earlier {
             false => findings.add(path, message, fix),
-            true => findings.with_reason_for_lower_severity(OPTIONAL).add_as(
+            true => findings.with_reason_for_lower_severity(OPTIONAL).add_with_severity(
                 Severity::Warning,
                 path,
                 message,
                 fix,
             ),
         }
-    } else if value.entry != Entry::File {
+    } else if value.entry != WhereOwnVariableIsSet::File {
         let message = format!(
             "{name} is {shown:?}, but profile {:?} sets {}: the webhook keeps the pod's value",
             profile.name, entry.value
         );
         let fix = format!("Remove {name} to get the profile's value.");
-        findings.add_as(Severity::Info, path, message, fix);
+        findings.add_with_severity(Severity::Info, path, message, fix);
     }
 }
 
@@ -146,18 +152,18 @@ fn report_difference_from_profile(
 /// sets is the platform team's, whoever wrote it into the pod: an injected value looks like one that a user wrote.
 fn compare_with_profiles_of_nodes(
     context: &PodContext<'_>,
-    held: &Held<'_>,
-    (place, severity): (&Place<'_>, Severity),
-    findings: &mut Findings<'_>,
+    held: &ProfilesCompared<'_>,
+    (place, severity): (&ComparedContainer<'_>, Severity),
+    findings: &mut FindingsOfRule<'_>,
 ) {
     if !findings.has_room_for(severity) {
         return;
     }
-    let variables: Vec<Variable<'_, '_, '_>> =
+    let variables: Vec<RestrictedVariable<'_, '_, '_>> =
         held.restricted_variables_of_container(context, place).collect();
     // There may be thousands of pairs, of which fifty are reported: no text is made for the others.
     let (mut takes, mut takes_warnings) = (true, true);
-    for (Compared { profile, entry, .. }, own) in in_order(&variables) {
+    for (RestrictingEntry { profile, entry, .. }, own) in refusing_entries_in_order(&variables) {
         let earlier = entry.policy != EnvPolicy::Forbid && own.value.as_ref().is_some_and(|v| v.earlier);
         let (as_severity, open) = match earlier {
             false => (severity, &mut takes),
@@ -172,17 +178,17 @@ fn compare_with_profiles_of_nodes(
         let away = format!("do not run the pod on the nodes of profile {:?}", profile.name);
         if entry.policy == EnvPolicy::Forbid {
             let message = format!("{nodes} forbids {name}: {}", entry.reason);
-            let fix = format!("Remove {name}{}, or {away}.", own.last.origin());
-            findings.add_as(severity, own.last.path(&place.path()), message, fix);
+            let fix = format!("Remove {name}{}, or {away}.", own.last.origin_in_words());
+            findings.add_with_severity(severity, own.last.path(&place.path()), message, fix);
         } else if let Some(value) = &own.value {
-            let shown = printable(&value.text, 60);
-            let at = value.entry.place();
+            let shown = escaped_and_cut(&value.text, 60);
+            let at = value.entry.place_in_words();
             let message = format!("{name} is {shown:?}{at}, but {nodes} requires {}", entry.value);
             let (path, fix) =
                 (value.entry.path(&place.path()), format!("Set {name} to {}, or {away}.", entry.value));
             match value.earlier {
-                false => findings.add_as(severity, path, message, fix),
-                true => findings.with_reason_for_lower_severity(OPTIONAL).add_as(
+                false => findings.add_with_severity(severity, path, message, fix),
+                true => findings.with_reason_for_lower_severity(OPTIONAL).add_with_severity(
                     Severity::Warning,
                     path,
                     message,

@@ -2,7 +2,7 @@
 
 use crate::plan::{FILE_ANNOTATION, FILES_PATH};
 use crate::profile::schema::Inject;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod::{self, annotation};
 use crate::rules::rule_declaration::{Rule, files};
@@ -10,7 +10,7 @@ use crate::rules::rule_declaration::{Rule, files};
 pub(super) static RULE: Rule =
     Rule { id: "FAB406", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let Some((profile, _)) = context.resolution.profile() else { return };
     for (index, refusal) in &context.plan.file_refusals {
         findings.add(

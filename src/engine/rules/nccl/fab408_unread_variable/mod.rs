@@ -1,11 +1,11 @@
 //! FAB408: environment variable that no library reads.
 
-use super::nccl_version_and_other_networks::version;
-use crate::nccl::{KNOWN_UP_TO, Status, Unread, why_name_is_unread};
-use crate::rules::finding::{Findings, Severity};
+use super::nccl_version_and_other_networks::nccl_version_of_image_or_profile;
+use crate::nccl::{NEWEST_RELEASE_IN_TABLE, Status, Unread, why_name_is_unread};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) static RULE: Rule = Rule {
@@ -20,20 +20,20 @@ pub(super) static RULE: Rule = Rule {
 /// Most names of one pod that are compared with the known ones. A real pod has one or two unknown ones.
 const MAX_NAMES: usize = 64;
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let mut judged: BTreeMap<&str, Option<Unread>> = BTreeMap::new();
     for variables in context.variables() {
         let mut reported: BTreeSet<&str> = BTreeSet::new();
-        let version = version(context, variables.container);
-        for given in variables.own() {
+        let version = nccl_version_of_image_or_profile(context, variables.container);
+        for given in variables.own_settings() {
             let name = &*given.name;
             let mut say = |severity, message: String, fix: String| {
                 if reported.insert(name) {
-                    let place = variables.place(given);
-                    findings.add_as(
+                    let place = variables.place_in_words(given);
+                    findings.add_with_severity(
                         severity,
-                        variables.path(given),
-                        format!("{}{place} {message}", printable(name, 60)),
+                        variables.pointer_of_setting(given),
+                        format!("{}{place} {message}", escaped_and_cut(name, 60)),
                         fix,
                     );
                 }
@@ -46,7 +46,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                         format!("is deprecated; {instead} replaces this variable"),
                         format!("Write {instead}."),
                     );
-                } else if let Some(version) = version.filter(|v| known.is_later_than(*v)) {
+                } else if let Some(version) = version.filter(|v| known.is_newer_than_release(*v)) {
                     let since = known.since.unwrap_or("a later version");
                     say(
                         Severity::Info,
@@ -64,13 +64,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             let Some(what) = *judged.entry(name).or_insert_with(|| why_name_is_unread(name)) else {
                 continue;
             };
-            let (severity, message, fix) = words(what);
+            let (severity, message, fix) = severity_message_and_fix(what);
             say(severity, message, fix);
         }
     }
 }
 
-fn words(what: Unread) -> (Severity, String, String) {
+fn severity_message_and_fix(what: Unread) -> (Severity, String, String) {
     let warning = |message: String, fix: String| (Severity::Warning, message, fix);
     match what {
         Unread::Removed(v) => {
@@ -93,7 +93,9 @@ fn words(what: Unread) -> (Severity, String, String) {
         ),
         Unread::Unknown => (
             Severity::Info,
-            format!("may have no effect: NCCL up to {KNOWN_UP_TO} and its plugins do not know this variable"),
+            format!(
+                "may have no effect: NCCL up to {NEWEST_RELEASE_IN_TABLE} and its plugins do not know this variable"
+            ),
             "Check the name. Keep the variable only if your own script reads it.".to_owned(),
         ),
     }

@@ -3,28 +3,28 @@
 use crate::nccl::misread_values::unknown_word;
 use crate::nccl::variable_table::Reading;
 use crate::nccl::variable_table::Variable;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB409", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     for variables in context.variables() {
-        for (given, value) in variables.values() {
+        for (given, value) in variables.own_settings_with_known_values() {
             let Some(known) = given.known else { continue };
             let Some(word) = unknown_word(known, value) else { continue };
             // Off, by a word with the same effect as any other.
             if known.name == "NCCL_DEBUG" && (word.eq_ignore_ascii_case("none") || word == "0") {
                 continue;
             }
-            let shown = printable(word, 40);
+            let shown = escaped_and_cut(word, 40);
             let does = effect(known);
-            let place = variables.place(given);
+            let place = variables.place_in_words(given);
             findings.add(
-                variables.path(given),
+                variables.pointer_of_setting(given),
                 format!("{}={shown}{place}: {does}", known.name),
                 fix(known, word),
             );

@@ -1,19 +1,19 @@
 //! FAB410: NCCL variable with a number out of range.
 
 use crate::nccl::misread_values::number_outside_range;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB410", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     for variables in context.variables() {
-        for (given, value) in variables.values() {
+        for (given, value) in variables.own_settings_with_known_values() {
             let Some(known) = given.known else { continue };
             let Some(number) = number_outside_range(known, value) else { continue };
-            let place = variables.place(given);
+            let place = variables.place_in_words(given);
             let bounds = match known.range {
                 (Some(least), Some(most)) => format!("{least} to {most}"),
                 (Some(least), None) => format!("{least} or more"),
@@ -28,7 +28,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             let default = known.default.filter(|d| *d != "auto");
             let default = default.map_or(String::new(), |d| format!(" ({d})"));
             findings.add(
-                variables.path(given),
+                variables.pointer_of_setting(given),
                 format!("{}={number}{place}: {does}", known.name),
                 format!("Write a number ({bounds}), or remove the variable to get the default{default}."),
             );

@@ -1,19 +1,19 @@
 //! FAB411: misplaced '^', '=', spaces or quotes in a list of interfaces or devices.
 
-use crate::nccl::name_lists::{ListFault, NameList};
+use crate::nccl::interface_and_device_lists::{ListFault, NameList};
 use crate::nccl::numbers_as_nccl_reads::has_unknown_part;
 use crate::nccl::variable_table::Reading;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB411", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     for variables in context.variables() {
-        for (given, value) in variables.values() {
+        for (given, value) in variables.own_settings_with_known_values() {
             let plain = matches!(&*given.name, "GLOO_SOCKET_IFNAME" | "TP_SOCKET_IFNAME");
             if !plain && given.known.is_none_or(|k| k.reading != Reading::Names) || has_unknown_part(value) {
                 continue;
@@ -24,8 +24,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     "this variable accepts only plain names, so the mark becomes part of a name".to_owned(),
                     "Write a plain interface name, such as eth0.".to_owned(),
                 )
-            } else if let Some(fault) = list.fault() {
-                (problem(fault), format!("Write {}.", printable(&list.corrected(), 80)))
+            } else if let Some(fault) = list.first_mistake() {
+                (problem(fault), format!("Write {}.", escaped_and_cut(&list.corrected(), 80)))
             } else if *given.name == *"NCCL_IB_HCA" && list.names().any(|n| n.split(':').nth(1) == Some("0"))
             {
                 (
@@ -35,9 +35,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             } else {
                 continue;
             };
-            let (name, shown) = (&given.name, printable(value, 50));
-            let place = variables.place(given);
-            findings.add(variables.path(given), format!("{name}={shown}{place}: {problem}"), fix);
+            let (name, shown) = (&given.name, escaped_and_cut(value, 50));
+            let place = variables.place_in_words(given);
+            findings.add(
+                variables.pointer_of_setting(given),
+                format!("{name}={shown}{place}: {problem}"),
+                fix,
+            );
         }
     }
 }
@@ -53,7 +57,7 @@ fn problem(fault: ListFault<'_>) -> String {
         ListFault::Mark(item) => {
             format!(
                 "'^' or '=' may stand only at the start of the list, so {} matches nothing",
-                printable(item, 30)
+                escaped_and_cut(item, 30)
             )
         }
         ListFault::Space => "a space becomes part of a name, and this name matches nothing".to_owned(),

@@ -1,10 +1,10 @@
 //! FAB416: NCCL setting that works around a fault and may cost bandwidth.
 
-use crate::nccl::numbers_as_nccl_reads::{has_unknown_part, is_no_number, leading_number};
-use crate::rules::finding::{Findings, Severity};
+use crate::nccl::numbers_as_nccl_reads::{has_unknown_part, leading_number, starts_with_no_number};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::variables_of_pod::{ContainerVariables, Given};
+use crate::rules::variables_of_pod::{ContainerVariables, VariableSetting};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB416",
@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let profile = context.resolution.profile().map(|(p, _)| p);
     for variables in context.variables() {
         let own = |name: &str| {
@@ -27,23 +27,23 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             .filter(|_| context.subject.demands.of_app_container(variables.index).whole > 1)
         {
             findings.add(
-                variables.path(given),
+                variables.pointer_of_setting(given),
                 format!(
                     "NCCL_P2P_DISABLE=1{}: accelerators communicate through the node's memory, which is slower",
-                    variables.place(given)
+                    variables.place_in_words(given)
                 ),
                 "Remove NCCL_P2P_DISABLE. If the job then fails, check PCIe access control (ACS) on the node.",
             );
         }
         let pinned = |name: &str| {
-            let value = |g: &&Given<'_>| {
+            let value = |g: &&VariableSetting<'_>| {
                 g.value
                     .as_deref()
                     .is_some_and(|v| !v.is_empty() && !has_unknown_part(v) && !v.starts_with('^'))
             };
             own(name).filter(value).filter(|_| !has_tcpx_settings(variables))
         };
-        let found: Vec<&Given<'_>> = [
+        let found: Vec<&VariableSetting<'_>> = [
             is("NCCL_SHM_DISABLE", 1),
             is("NCCL_NVLS_ENABLE", 0),
             is("NCCL_PXN_DISABLE", 1),
@@ -56,17 +56,17 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         .flatten()
         .collect();
         let Some(first) = found.first() else { continue };
-        let set = |g: &&Given<'_>| {
-            format!("{}={}", g.name, crate::text::printable(g.value.as_deref().unwrap_or("?"), 12))
+        let set = |g: &&VariableSetting<'_>| {
+            format!("{}={}", g.name, crate::text::escaped_and_cut(g.value.as_deref().unwrap_or("?"), 12))
         };
         let names: Vec<String> = found.iter().take(4).map(set).collect();
-        findings.add_as(
+        findings.add_with_severity(
             Severity::Info,
-            variables.path(first),
+            variables.pointer_of_setting(first),
             format!(
                 "{}{}: overriding NCCL's own choice may cost bandwidth",
                 names.join(", "),
-                variables.place(first)
+                variables.place_in_words(first)
             ),
             "Keep only settings that a measurement on this cluster justifies.",
         );
@@ -74,12 +74,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 /// A number that NCCL reads from a value, where the value is one.
-fn number(given: &Given<'_>) -> Option<i64> {
-    let value =
-        given.value.as_deref().filter(|v| !v.is_empty() && !has_unknown_part(v) && !is_no_number(v))?;
+fn number(given: &VariableSetting<'_>) -> Option<i64> {
+    let value = given
+        .value
+        .as_deref()
+        .filter(|v| !v.is_empty() && !has_unknown_part(v) && !starts_with_no_number(v))?;
     Some(leading_number(value))
 }
 
 fn has_tcpx_settings(variables: &ContainerVariables<'_>) -> bool {
-    variables.own().any(|g| g.known.is_some_and(|k| matches!(k.family, "gke-tcpx" | "gke-tcpxo")))
+    variables.own_settings().any(|g| g.known.is_some_and(|k| matches!(k.family, "gke-tcpx" | "gke-tcpxo")))
 }

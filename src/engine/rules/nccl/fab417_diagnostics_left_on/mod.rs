@@ -1,10 +1,10 @@
 //! FAB417: NCCL diagnostics that were left on.
 
 use crate::nccl::numbers_as_nccl_reads::has_unknown_part;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::variables_of_pod::{ContainerVariables, Given};
+use crate::rules::variables_of_pod::{ContainerVariables, VariableSetting};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB417",
@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     for variables in context.variables() {
         let set = |name: &str| {
             variables
@@ -31,10 +31,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             ("NCCL_GRAPH_DUMP_FILE", Severity::Info, "one rank of every job writes to the same file"),
         ] {
             if let Some(given) = set(name) {
-                let message = format!("{name}{}: {does}", variables.place(given));
-                findings.add_as(
+                let message = format!("{name}{}: {does}", variables.place_in_words(given));
+                findings.add_with_severity(
                     severity,
-                    variables.path(given),
+                    variables.pointer_of_setting(given),
                     message,
                     format!("Remove {name} once the dump exists."),
                 );
@@ -42,7 +42,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
         report_verbose_logging(variables, findings);
         let several = context.subject.demands.of_app_container(variables.index).whole > 1;
-        let one_file = |g: &&Given<'_>| {
+        let one_file = |g: &&VariableSetting<'_>| {
             g.value.as_deref().is_some_and(|v| {
                 !v.is_empty() && !v.contains("%p") && !has_unknown_part(v) && !v.starts_with("/dev/")
             })
@@ -50,12 +50,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if let Some(given) =
             variables.own_setting_that_counts("NCCL_DEBUG_FILE").filter(one_file).filter(|_| several)
         {
-            findings.add_as(
+            findings.add_with_severity(
                 Severity::Info,
-                variables.path(given),
+                variables.pointer_of_setting(given),
                 format!(
                     "NCCL_DEBUG_FILE has no %p{}: the ranks of this container overwrite each other's log",
-                    variables.place(given)
+                    variables.place_in_words(given)
                 ),
                 "Add %h and %p to the file name.",
             );
@@ -63,7 +63,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn report_verbose_logging(variables: &ContainerVariables<'_>, findings: &mut Findings<'_>) {
+fn report_verbose_logging(variables: &ContainerVariables<'_>, findings: &mut FindingsOfRule<'_>) {
     let Some(given) = variables.own_setting_that_counts("NCCL_DEBUG") else { return };
     let level = given.value.as_deref().unwrap_or_default();
     let trace = level.eq_ignore_ascii_case("TRACE");
@@ -72,10 +72,10 @@ fn report_verbose_logging(variables: &ContainerVariables<'_>, findings: &mut Fin
         && variables.value_that_counts("NCCL_DEBUG_SUBSYS").is_some_and(all);
     if trace || all {
         let what = if trace { "NCCL_DEBUG=TRACE" } else { "NCCL_DEBUG=INFO for all subsystems" };
-        findings.add_as(
+        findings.add_with_severity(
             Severity::Info,
-            variables.path(given),
-            format!("{what}{} fills the log of a long job", variables.place(given)),
+            variables.pointer_of_setting(given),
+            format!("{what}{} fills the log of a long job", variables.place_in_words(given)),
             "Write WARN, or INFO with NCCL_DEBUG_SUBSYS=INIT,NET.",
         );
     }

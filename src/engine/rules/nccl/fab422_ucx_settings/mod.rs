@@ -1,16 +1,16 @@
 //! FAB422: UCX settings that exclude each other or leave no device.
 
 use crate::nccl::numbers_as_nccl_reads::has_unknown_part;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::variables_of_pod::{ContainerVariables, Given};
-use crate::text::printable;
+use crate::rules::variables_of_pod::{ContainerVariables, VariableSetting};
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB422", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     for variables in context.variables() {
         let own = |name: &str| variables.own_setting_that_counts(name);
         if let Some(given) = own("UCX_NET_DEVICES") {
@@ -21,16 +21,16 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         };
         if let (Some(subnets), Some(_)) = (set("UCX_IB_ROCE_SUBNETS"), set("UCX_IB_GID_INDEX")) {
             findings.add(
-                variables.path(subnets),
+                variables.pointer_of_setting(subnets),
                 "UCX_IB_ROCE_SUBNETS and UCX_IB_GID_INDEX are both set: UCX refuses the combination",
                 "Remove UCX_IB_GID_INDEX.",
             );
         }
         let Some((ucx, nccl)) = set("UCX_IB_PKEY").zip(set("NCCL_IB_PKEY")) else { continue };
         if ucx.value == nccl.value && ucx.value.as_deref() != Some("0") {
-            let text = printable(ucx.value.as_deref().unwrap_or_default(), 12);
+            let text = escaped_and_cut(ucx.value.as_deref().unwrap_or_default(), 12);
             findings.add(
-                variables.path(ucx),
+                variables.pointer_of_setting(ucx),
                 format!(
                     "UCX_IB_PKEY and NCCL_IB_PKEY are both {text}: UCX expects a partition key, but NCCL expects an index in the key table"
                 ),
@@ -53,17 +53,17 @@ fn is_transport(item: &str, transport: &str) -> bool {
 
 fn report_devices_not_in_pod(
     variables: &ContainerVariables<'_>,
-    given: &Given<'_>,
-    findings: &mut Findings<'_>,
+    given: &VariableSetting<'_>,
+    findings: &mut FindingsOfRule<'_>,
 ) {
     let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !has_unknown_part(v)) else {
         return;
     };
-    let place = variables.place(given);
+    let place = variables.place_in_words(given);
     let mut say = |problem: String, fix: &str| {
         findings.add(
-            variables.path(given),
-            format!("UCX_NET_DEVICES={}{place}: {problem}", printable(value, 40)),
+            variables.pointer_of_setting(given),
+            format!("UCX_NET_DEVICES={}{place}: {problem}", escaped_and_cut(value, 40)),
             fix,
         );
     };
@@ -78,7 +78,7 @@ fn report_devices_not_in_pod(
     }
     let mut items = value.split(',').map(str::trim).filter(|i| !i.is_empty());
     if let Some(item) = items.clone().find(|i| is_verbs(i) && !i.contains(':')) {
-        let item = printable(item, 30);
+        let item = escaped_and_cut(item, 30);
         return say(
             format!("{item} is written without a port, but UCX expects DEVICE:PORT"),
             &format!("Write {item}:1."),
@@ -110,7 +110,7 @@ fn report_devices_not_in_pod(
         say(
             format!(
                 "UCX uses a network interface only with tcp, but UCX_TLS={} does not contain tcp",
-                printable(transports, 30)
+                escaped_and_cut(transports, 30)
             ),
             "Add tcp to UCX_TLS, or name an RDMA device.",
         );
@@ -121,7 +121,7 @@ fn report_devices_not_in_pod(
         && !value.contains("eth")
     {
         say(
-            format!("UCX_TLS={} has no RDMA transport", printable(transports, 30)),
+            format!("UCX_TLS={} has no RDMA transport", escaped_and_cut(transports, 30)),
             "Add rc to UCX_TLS, or name a network interface.",
         );
     }

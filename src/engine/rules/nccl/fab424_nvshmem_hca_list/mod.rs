@@ -1,13 +1,13 @@
 //! FAB424: NVSHMEM_HCA_LIST has no effect.
 
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB424", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     const MAPPING: &str = "NVSHMEM_ENABLE_NIC_PE_MAPPING";
     for variables in context.variables() {
         let listed = variables
@@ -19,8 +19,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             variables.is_surely_absent(MAPPING) || variables.value_that_counts(MAPPING).is_some_and(off);
         if unused {
             findings.add(
-                variables.path(given),
-                format!("NVSHMEM_HCA_LIST{} has no effect without {MAPPING}=1", variables.place(given)),
+                variables.pointer_of_setting(given),
+                format!(
+                    "NVSHMEM_HCA_LIST{} has no effect without {MAPPING}=1",
+                    variables.place_in_words(given)
+                ),
                 format!("Set {MAPPING}=1, or remove NVSHMEM_HCA_LIST."),
             );
         }

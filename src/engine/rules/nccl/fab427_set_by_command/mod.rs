@@ -3,11 +3,11 @@
 use crate::plan::OwnSetting;
 use crate::pod::pod_fields::Container;
 use crate::pod::shell::sets_variable;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::listed;
+use crate::text::names_in_sentence;
 use std::collections::BTreeMap;
 
 pub(super) static RULE: Rule =
@@ -16,7 +16,7 @@ pub(super) static RULE: Rule =
 /// Names in one message.
 const SHOWN: usize = 4;
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let Some((profile, _)) = context.resolution.profile() else { return };
     let mut by_command: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
     for set in &context.plan.set_by_pod {
@@ -26,7 +26,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             OwnSetting::HostNetwork => {}
             OwnSetting::Reference => {
                 let (index, name) = (set.container, &set.name);
-                let own = context.pod().containers().get(index).and_then(|c| c.env_var(name));
+                let own = context.pod().containers().get(index).and_then(|c| c.last_entry_of_variable(name));
                 let path = own.map_or_else(
                     || pointers_in_pod::container(index),
                     |(nth, _)| pointers_in_pod::in_container(index, format_args!("env/{nth}")),
@@ -53,7 +53,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let more = names.len().saturating_sub(SHOWN);
         let shown = names.iter().take(SHOWN).copied().collect::<Vec<_>>();
         let shown = match more {
-            0 => listed(&shown),
+            0 => names_in_sentence(&shown),
             _ => format!("{} and {more} more", shown.join(", ")),
         };
         let (them, what) = match names.len() {
@@ -61,7 +61,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             _ => ("these variables", "the variables from the command to get the profile's values"),
         };
         findings.add(
-            place(container, index, first),
+            pointer_of_word_that_sets(container, index, first),
             format!(
                 "the webhook does not set {shown} of profile {:?}: the command already sets {them}",
                 profile.name
@@ -72,9 +72,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Pointer of the element of `command` or `args` that sets a variable.
-fn place(container: &Container<'_>, index: usize, name: &str) -> String {
+fn pointer_of_word_that_sets(container: &Container<'_>, index: usize, name: &str) -> String {
     let command = container.command.as_ref().map_or(0, |list| list.0.len());
-    let at = container.shell_text().position(|text| sets_variable(text, name));
+    let at = container.command_and_argument_words().position(|text| sets_variable(text, name));
     match at {
         Some(at) if at < command => pointers_in_pod::in_container(index, format_args!("command/{at}")),
         Some(at) => pointers_in_pod::in_container(index, format_args!("args/{}", at - command)),

@@ -1,10 +1,10 @@
 //! FAB101: networks annotation that Multus cannot parse.
 
 use crate::multus::AnnotationError;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
-use crate::rules::pointers_in_pod::annotation_path;
-use crate::rules::rule_declaration::{Reach, Rule, files};
+use crate::rules::pointers_in_pod::networks_annotation;
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB101",
@@ -12,21 +12,21 @@ pub(super) static RULE: Rule = Rule {
     lesser: &[(Severity::Warning, "Multus never reads the annotation of a hostNetwork pod")],
     files: files!(),
     denies_before_final: true,
-    reach: Reach::Any,
+    reach: PodsChecked::Any,
     pod: Some(check),
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     if let Some(Err(error)) = &context.subject.networks {
         // FAB820 reports these.
         if matches!(error, AnnotationError::TooMany(_)) {
             return;
         }
         if context.pod().host_network() {
-            findings.add_as(
+            findings.add_with_severity(
                 Severity::Warning,
-                annotation_path(),
+                networks_annotation(),
                 format!("the networks annotation has no effect on a hostNetwork pod, and cannot be parsed: {error}"),
                 "Remove the annotation.",
             );
@@ -40,6 +40,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             AnnotationError::BadValue { .. } => "Correct this value, or remove its key.",
             _ => "Write `namespace/name@interface, …`, or a JSON list of objects that each have a `name`.",
         };
-        findings.add(annotation_path(), format!("the networks annotation cannot be parsed: {error}"), fix);
+        findings.add(
+            networks_annotation(),
+            format!("the networks annotation cannot be parsed: {error}"),
+            fix,
+        );
     }
 }

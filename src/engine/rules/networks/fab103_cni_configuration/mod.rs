@@ -1,15 +1,15 @@
 //! FAB103: NetworkAttachmentDefinition with an invalid CNI configuration.
 
 use crate::facts::network_of_one_object::NetworkObject;
-use crate::json::as_go_reads::CNI;
+use crate::json::as_go_reads::CNI_FIELDS;
 use crate::multus::cni_config::{CniConfig, ConfigError};
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::json_in_text_fields;
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NETWORK_ATTACHMENT_DEFINITION;
 use crate::rules::place_in_json_text::locate;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::rules_in_cel::{Cel, Check, Wrong};
+use crate::rules::rules_in_cel::{Cel, CelCheck, CelCondition};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB103",
@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     // FAB809 reports values of other types.
     let Ok(object) = crate::json::decode_with_place::decode_object::<NetworkObject>(context.json) else {
         return;
@@ -29,17 +29,17 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     // If the object has no `config`, Multus reads a file on the node. Istio sets up its plugin in this way.
     let Some(text) = object.config() else { return };
     let Err(error) = CniConfig::parse(text) else { return };
-    let (spot, what) = match json_in_text_fields::object(text, CNI) {
+    let (spot, what) = match json_in_text_fields::read_object(text, CNI_FIELDS) {
         Err(fault) => (fault.spot, fault.to_string()),
         Ok(_) => {
             let at = match error {
                 ConfigError::NoType(index) => format!("/plugins/{index}"),
                 _ => String::new(),
             };
-            (locate(text, &at, CNI), error.to_string())
+            (locate(text, &at, CNI_FIELDS), error.to_string())
         }
     };
-    findings.add_within(
+    findings.add_in_text(
         "/spec/config",
         spot,
         format!(
@@ -54,9 +54,9 @@ fn cel() -> Cel {
         "type(variables.spec.?config.orValue('')) == string ? variables.spec.?config.orValue('') : '{}'";
     let wrong = r#"variables.config != '' && (!variables.config.matches('^[ \\t\\r\\n]*[{]') ||
 !variables.config.contains('"type"') && !variables.config.contains('\\u'))"#;
-    let broken = Check {
+    let broken = CelCheck {
         severity: Severity::Error,
-        wrong: Wrong::Object(wrong.into()),
+        wrong: CelCondition::Object(wrong.into()),
         message: "the CNI configuration is not a JSON object with a `type`: pods that use the network stay in ContainerCreating; write a JSON object that has `type`, or `plugins` that each have `type`",
     };
     Cel {

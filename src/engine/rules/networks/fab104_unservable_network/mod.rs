@@ -1,13 +1,13 @@
 //! FAB104: network whose resource or node selector the webhook cannot add to the pod.
 
-use crate::multus::{NODE_SELECTOR_ANNOTATION, NodeLabel, Selection};
+use crate::multus::{NODE_SELECTOR_ANNOTATION, NodeLabel, RequestedAttachment};
 use crate::plan::{Edit, is_own_or_default_namespace};
 use crate::profile::schema::Inject;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
-use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::pointers_in_pod::networks_annotation;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::{json_pointer_token, printable};
+use crate::text::{escaped_and_cut, json_pointer_token};
 use std::collections::{HashMap, HashSet};
 
 pub(super) static RULE: Rule = Rule {
@@ -26,7 +26,7 @@ const OTHER_NODES: &str = "the network may also work on the nodes that the pod s
 /// Maximum number of networks that are reported for one pod.
 const MAX_REPORTED: usize = 16;
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let Some((profile, _)) = context.resolution.profile() else { return };
     let serves = profile.inject == Inject::Networks && context.plan.withheld.is_none();
     let Some(Ok(networks)) = context.subject.networks.as_ref().filter(|_| serves) else { return };
@@ -43,25 +43,25 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             return;
         }
         let new = seen.insert((namespace, &*item.name));
-        if new && profile.rail_on(namespace, &item.name, context.subject.namespace).is_none() {
-            reported += usize::from(check_item(context, &planned, item, namespace, findings));
+        if new && profile.first_rail_on_network(namespace, &item.name, context.subject.namespace).is_none() {
+            reported += usize::from(report_network_once(context, &planned, item, namespace, findings));
         }
     }
 }
 
 /// Reports what is wrong with one network. Returns whether it reported a finding.
-fn check_item(
+fn report_network_once(
     context: &PodContext<'_>,
     planned: &HashMap<&str, &str>,
-    item: &Selection<'_>,
+    item: &RequestedAttachment<'_>,
     namespace: &str,
-    findings: &mut Findings<'_>,
+    findings: &mut FindingsOfRule<'_>,
 ) -> bool {
-    let network = || format!("{namespace}/{}", printable(&item.name, 100));
+    let network = || format!("{namespace}/{}", escaped_and_cut(&item.name, 100));
     if !is_own_or_default_namespace(context.subject.namespace, namespace) {
-        findings.add_as(
+        findings.add_with_severity(
             Severity::Warning,
-            annotation_path(),
+            networks_annotation(),
             format!("network {} is in another namespace: the webhook does not add the network's resource to the pod", network()),
             "Move the network to the pod's namespace or to namespace default, or request the network's resource in the pod.",
         );
@@ -70,7 +70,7 @@ fn check_item(
     let Some(fact) = context.subject.snapshot.network(namespace, &item.name) else {
         if context.subject.snapshot.knows_all_networks_of(namespace) {
             findings.add(
-                annotation_path(),
+                networks_annotation(),
                 format!("network {} does not exist: the pod stays in ContainerCreating", network()),
                 "Create the NetworkAttachmentDefinition, or correct its name and namespace.",
             );
@@ -80,11 +80,11 @@ fn check_item(
     let Some(text) = fact.node_selector.as_deref() else { return false };
     let Some(label) = NodeLabel::parse(text) else {
         findings.add(
-            annotation_path(),
+            networks_annotation(),
             format!(
                 "annotation {NODE_SELECTOR_ANNOTATION} of network {} is {:?}, which is not a node label",
                 network(),
-                printable(text, 40)
+                escaped_and_cut(text, 40)
             ),
             "Write exactly one label (key=value) in this annotation of the network.",
         );
@@ -92,13 +92,13 @@ fn check_item(
     };
     let asked = planned.get(label.key).copied().or_else(|| context.pod().node_selector_value(label.key));
     if let Some(other) = asked.filter(|value| *value != label.value) {
-        findings.with_reason_for_lower_severity(OTHER_NODES).add_as(
+        findings.with_reason_for_lower_severity(OTHER_NODES).add_with_severity(
             Severity::Warning,
             format!("/spec/nodeSelector/{}", json_pointer_token(label.key)),
             format!(
                 "the pod's nodeSelector has {}={}, but network {} requires the value {:?}: no node has both values",
-                printable(label.key, 60),
-                printable(other, 40),
+                escaped_and_cut(label.key, 60),
+                escaped_and_cut(other, 40),
                 network(),
                 label.value
             ),

@@ -1,28 +1,30 @@
 //! FAB107: misspelt or misplaced network annotation that no program reads.
 
 use crate::multus::{NETWORKS_ANNOTATION, NODE_SELECTOR_ANNOTATION, RESOURCE_ANNOTATION};
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
-use crate::rules::rule_declaration::{Reach, Rule, files};
-use crate::rules::rules_in_cel::{Cel, Check, Wrong};
-use crate::text::printable;
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
+use crate::rules::rules_in_cel::{Cel, CelCheck, CelCondition};
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB107",
     severity: Severity::Warning,
     files: files!(),
-    reach: Reach::AnyWarns,
+    reach: PodsChecked::AnyWarns,
     pod: Some(check),
     cel: Some(cel),
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let annotations = context.pod().metadata.as_ref().and_then(|m| m.annotations.as_ref());
     for (key, _) in annotations.into_iter().flat_map(|a| a.iter()) {
-        let Some((message, fix)) = judge(key, context.subject.networks.is_some()) else { continue };
-        let shown = printable(key, 100);
+        let Some((message, fix)) = problem_and_fix_of_key(key, context.subject.networks.is_some()) else {
+            continue;
+        };
+        let shown = escaped_and_cut(key, 100);
         findings.add(pointers_in_pod::annotation(key), format!("annotation {shown} {message}"), fix);
     }
 }
@@ -32,9 +34,9 @@ fn cel() -> Cel {
                    k == 'networks' && !variables.hasNetworks || k == 'guid' && variables.hasNetworks ||\n\
                    k != 'k8s.v1.cni.cncf.io/networks' &&\n\
                    k.matches('^(.*[.])?cni[.]cncf[.]io/(?i:networks?|nets|network-attachments)$')";
-    let check = Check {
+    let check = CelCheck {
         severity: Severity::Warning,
-        wrong: Wrong::Annotations(odd.into()),
+        wrong: CelCondition::Annotations(odd.into()),
         message: "a network annotation of the pod is misspelt or misplaced, and has no effect: Multus reads a pod's networks only from annotation k8s.v1.cni.cncf.io/networks",
     };
     let has = "'k8s.v1.cni.cncf.io/networks' in variables.annotations";
@@ -42,7 +44,7 @@ fn cel() -> Cel {
 }
 
 /// What is wrong with a key, and what to do.
-fn judge(key: &str, has_networks: bool) -> Option<(&'static str, &'static str)> {
+fn problem_and_fix_of_key(key: &str, has_networks: bool) -> Option<(&'static str, &'static str)> {
     const WRITE: &str = "Write the key as k8s.v1.cni.cncf.io/networks.";
     match key {
         NETWORKS_ANNOTATION => None,
@@ -85,10 +87,10 @@ mod tests {
             "k8s.volcengine.com/pod-networks",
             "example.com/networks",
         ] {
-            assert_eq!(judge(key, false), None, "{key}");
+            assert_eq!(problem_and_fix_of_key(key, false), None, "{key}");
         }
-        assert_eq!(judge("networks", true), None);
-        assert_eq!(judge("guid", false), None);
+        assert_eq!(problem_and_fix_of_key("networks", true), None);
+        assert_eq!(problem_and_fix_of_key("guid", false), None);
     }
 
     #[test]
@@ -101,8 +103,11 @@ mod tests {
             "v1.cni.cncf.io/networks",
             "cni.cncf.io/networks",
         ] {
-            assert!(judge(key, false).is_some(), "{key}");
+            assert!(problem_and_fix_of_key(key, false).is_some(), "{key}");
         }
-        assert!(judge("guid", true).is_some() && judge("k8s.cni.cncf.io/networks", true).is_some());
+        assert!(
+            problem_and_fix_of_key("guid", true).is_some()
+                && problem_and_fix_of_key("k8s.cni.cncf.io/networks", true).is_some()
+        );
     }
 }

@@ -1,26 +1,26 @@
 //! FAB109: default-network annotation that Multus refuses or looks up in another namespace.
 
-use super::annotation_in_cel::short_form;
+use super::annotation_in_cel::short_form_pattern;
 use crate::multus::{DEFAULT_NETWORK_ANNOTATION, parse_all};
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
-use crate::rules::rule_declaration::{Reach, Rule, files};
-use crate::rules::rules_in_cel::{self, Cel, Check, Wrong};
-use crate::text::printable;
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
+use crate::rules::rules_in_cel::{self, Cel, CelCheck, CelCondition};
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB109",
     severity: Severity::Error,
     lesser: &[(Severity::Warning, "the name is correct if Multus runs in the pod's namespace")],
     files: files!(),
-    reach: Reach::Any,
+    reach: PodsChecked::Any,
     pod: Some(check),
     cel: Some(cel),
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let Some(text) = context.pod().annotation(DEFAULT_NETWORK_ANNOTATION) else { return };
     if context.pod().host_network() {
         return;
@@ -47,8 +47,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 && own != "kube-system"
                 && context.subject.snapshot.network(own, &item.name).is_some()
             {
-                let name = printable(&item.name, 100);
-                findings.add_as(
+                let name = escaped_and_cut(&item.name, 100);
+                findings.add_with_severity(
                     Severity::Warning,
                     path(),
                     format!("default network {name:?} has no namespace: Multus looks only in the namespace where Multus runs, not in namespace {own:?}"),
@@ -70,11 +70,11 @@ fn cel() -> Cel {
         "!object.spec.?hostNetwork.orValue(false) && variables.defaultNetwork.contains(',') &&\n\
              variables.defaultNetwork.size() <= 8000 &&\n\
              variables.defaultNetwork.matches({})",
-        rules_in_cel::literal(&short_form())
+        rules_in_cel::cel_literal(&short_form_pattern())
     );
-    let check = Check {
+    let check = CelCheck {
         severity: Severity::Error,
-        wrong: Wrong::Object(wrong.into()),
+        wrong: CelCondition::Object(wrong.into()),
         message: "the default-network annotation names several networks: Multus accepts only one, and the pod sandbox fails; name one network, and move the others to k8s.v1.cni.cncf.io/networks",
     };
     Cel {

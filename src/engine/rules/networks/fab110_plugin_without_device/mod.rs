@@ -1,6 +1,6 @@
 //! FAB110: NetworkAttachmentDefinition whose plugin gets no device.
 
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NETWORK_ATTACHMENT_DEFINITION;
 use crate::rules::rule_declaration::{Rule, files};
@@ -14,8 +14,8 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(definition) = context.definition() else { return };
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(definition) = context.cni_configuration() else { return };
     let Some(plugin) = definition.plugin_that_makes_interface() else { return };
     let own: &[&str] = match plugin.cni_type {
         "sriov" | "ib-sriov" => &["deviceID"],
@@ -23,15 +23,15 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         "host-device" => &["device", "hwaddr", "kernelpath", "pciBusID", "deviceID", "runtimeConfig"],
         _ => return,
     };
-    if definition.resource().is_some() || own.iter().any(|key| plugin.object.contains_key(*key)) {
+    if definition.resource_annotation().is_some() || own.iter().any(|key| plugin.object.contains_key(*key)) {
         return;
     }
-    let namespace = context.text("/metadata/namespace").unwrap_or("default");
-    let name = context.text("/metadata/name").unwrap_or_default();
+    let namespace = context.non_empty_text_at("/metadata/namespace").unwrap_or("default");
+    let name = context.non_empty_text_at("/metadata/name").unwrap_or_default();
     if context.snapshot.may_dra_driver_attach_network(namespace, name) {
         return;
     }
-    definition.report(
+    definition.report_in_configuration(
         findings,
         Severity::Warning,
         &format!("{}/type", plugin.pointer()),

@@ -1,12 +1,12 @@
 //! FAB112: value that a CNI plugin or ib-kubernetes refuses.
 
-use crate::rules::crd_fields::refused_by_plugin;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::cni_config_of_network_definition::PluginInDefinition;
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NETWORK_ATTACHMENT_DEFINITION;
-use crate::rules::places_in_network_definition::Plugin;
+use crate::rules::report_fields_crd_refuses::values_plugin_refuses;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use serde_json::Value;
 
 pub(super) static RULE: Rule = Rule {
@@ -28,21 +28,21 @@ const SWITCHED_OFF: &str = "the VF works, although the setting is off";
 const OLD_KERNEL: &str = "kernels before 5.19 accept the rates";
 
 /// A fault: the key, the message and the fix.
-type RefusedValue = (&'static str, String, &'static str);
+type KeyMessageAndFix = (&'static str, String, &'static str);
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(definition) = context.definition() else { return };
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(definition) = context.cni_configuration() else { return };
     for plugin in definition.plugins() {
         if findings.must_stop_reporting() {
             return;
         }
-        for (below, message, fix) in refused_by_plugin(plugin.cni_type, plugin.object) {
+        for (below, message, fix) in values_plugin_refuses(plugin.cni_type, plugin.object) {
             let pointer = format!("{}{below}", plugin.pointer());
-            definition.report(findings, Severity::Error, &pointer, message, fix);
+            definition.report_in_configuration(findings, Severity::Error, &pointer, message, fix);
         }
         let others = match plugin.cni_type {
-            "sriov" => sriov(&plugin),
-            "ib-sriov" => pkey(&plugin).into_iter().map(|fault| (Some(UNREAD_PKEY), fault)).collect(),
+            "sriov" => values_sriov_refuses_together(&plugin),
+            "ib-sriov" => refused_pkey(&plugin).into_iter().map(|fault| (Some(UNREAD_PKEY), fault)).collect(),
             _ => continue,
         };
         for (lower, (key, message, fix)) in others {
@@ -50,24 +50,26 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             match lower {
                 Some(reason) => {
                     let findings = &mut findings.with_reason_for_lower_severity(reason);
-                    definition.report(findings, Severity::Warning, &pointer, message, fix);
+                    definition.report_in_configuration(findings, Severity::Warning, &pointer, message, fix);
                 }
-                None => definition.report(findings, Severity::Error, &pointer, message, fix),
+                None => definition.report_in_configuration(findings, Severity::Error, &pointer, message, fix),
             }
         }
     }
 }
 
 /// Go's decoder treats `null` as a missing key.
-fn present<'a>(plugin: &Plugin<'a>, key: &str) -> Option<&'a Value> {
+fn value_unless_null<'a>(plugin: &PluginInDefinition<'a>, key: &str) -> Option<&'a Value> {
     plugin.object.get(key).filter(|v| !v.is_null())
 }
 
 /// Values that sriov refuses only together with other values (k8snetworkplumbingwg/sriov-cni pkg/config/config.go).
 /// Each has a reason if it is only a warning.
-fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
-    let number = |key: &str| present(plugin, key).and_then(Value::as_i64);
-    let missing = present(plugin, "vlan").is_none();
+fn values_sriov_refuses_together(
+    plugin: &PluginInDefinition<'_>,
+) -> Vec<(Option<&'static str>, KeyMessageAndFix)> {
+    let number = |key: &str| value_unless_null(plugin, key).and_then(Value::as_i64);
+    let missing = value_unless_null(plugin, "vlan").is_none();
     let untagged = missing || number("vlan") == Some(0);
     let mut faults = Vec::new();
     if let Some(n) = number("vlanQoS").filter(|n| missing || *n != 0 && untagged) {
@@ -80,7 +82,7 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
     if let Some(proto) = plugin.text("vlanProto").filter(double) {
         let message = format!(
             "vlanProto is {}, but no VLAN is set: plugin sriov refuses the configuration, and pods stay in ContainerCreating",
-            printable(proto, 40)
+            escaped_and_cut(proto, 40)
         );
         faults.push((None, ("vlanProto", message, "Set vlan to a number from 1 to 4094.")));
     }
@@ -89,7 +91,7 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
         if let Some(word) = plugin.text(key).filter(|word| !matches!(*word, "on" | "off")) {
             let message = format!(
                 "{key} is {:?}: plugin sriov switches {key} off for every value except \"on\"",
-                printable(word, 40)
+                escaped_and_cut(word, 40)
             );
             faults.push((Some(SWITCHED_OFF), (key, message, "Write \"on\" or \"off\".")));
         }
@@ -108,11 +110,11 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
     faults
 }
 
-fn pkey(plugin: &Plugin<'_>) -> Option<RefusedValue> {
+fn refused_pkey(plugin: &PluginInDefinition<'_>) -> Option<KeyMessageAndFix> {
     let value = plugin.text("pkey")?;
     let digits = value.strip_prefix("0x").or_else(|| value.strip_prefix("0X"));
     let number = digits.and_then(|d| u32::from_str_radix(d, 16).ok());
-    let shown = printable(value, 40);
+    let shown = escaped_and_cut(value, 40);
     // ib-kubernetes reads the pkey of every ib-sriov network, whatever ibKubernetesEnabled is (pkg/utils/utils.go).
     number.is_none_or(|n| n > 0x7fff).then(|| {
         (

@@ -1,9 +1,9 @@
 //! FAB115: host-device network over InfiniBand VFs.
 
-use super::network_with_ipam_text::fact;
-use crate::facts::Server;
+use super::ipam_of_network_object::fact_of_network_object;
+use crate::facts::ResourceProvider;
 use crate::multus::LinkLayer;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{HOST_DEVICE_NETWORK, NETWORK_ATTACHMENT_DEFINITION};
 use crate::rules::rule_declaration::{Rule, files};
@@ -17,13 +17,15 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(fact) = fact(context).filter(|f| f.class.plugin.as_deref() == Some("host-device")) else {
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(fact) =
+        fact_of_network_object(context).filter(|f| f.class.plugin.as_deref() == Some("host-device"))
+    else {
         return;
     };
     let class = context.snapshot.network_class_by_all_facts(fact);
     let Some(resource) = class.resource else { return };
-    if resource.server == Server::SriovOperator && resource.link == Some(LinkLayer::InfiniBand) {
+    if resource.server == ResourceProvider::SriovOperator && resource.link == Some(LinkLayer::InfiniBand) {
         let path = match context.kind {
             "HostDeviceNetwork" => "/spec/resourceName",
             _ => "/spec/config",

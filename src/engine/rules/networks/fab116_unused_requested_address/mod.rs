@@ -1,24 +1,24 @@
 //! FAB116: requested address, MAC or GUID that the network ignores.
 
-use super::attachments_with_facts::attached;
+use super::attachments_with_facts::attachments_of_pod;
 use crate::multus::NetworkFact;
-use crate::multus::ipam::{Allocator, Ipam};
-use crate::rules::finding::{Findings, Severity};
+use crate::multus::ipam::{Ipam, IpamPlugin};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
-use crate::rules::pointers_in_pod::annotation_path;
-use crate::rules::rule_declaration::{Reach, Rule, files};
+use crate::rules::pointers_in_pod::networks_annotation;
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB116",
     severity: Severity::Warning,
     files: files!(),
-    reach: Reach::AnyWarns,
+    reach: PodsChecked::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for attachment in attached(context) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    for attachment in attachments_of_pod(context) {
         let Some(requests) = attachment.item.requests.as_deref() else { continue };
         let Some(fact) = attachment.fact.filter(|f| f.addressing.known) else { continue };
         let takes = fact.addressing.capabilities;
@@ -30,7 +30,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         ];
         for (key, capability, _) in asked.into_iter().filter(|(.., lost)| *lost) {
             findings.add(
-                annotation_path(),
+                networks_annotation(),
                 format!(
                     "item {} of the networks annotation requests {key:?}, but network {} ({}) ignores this key",
                     attachment.place,
@@ -49,7 +49,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 /// in CNI_ARGS, as IP and MAC (k8snetworkplumbingwg/multus-cni pkg/multus/multus.go, DelegateAdd). These plugins do not
 /// read IP: whereabouts and dhcp. These do not read MAC: ipvlan, ipoib, host-device and ib-sriov.
 fn reads_ip_and_mac_from_cni_args(fact: &NetworkFact) -> (bool, bool) {
-    let deaf = |ipam: &Ipam| matches!(ipam.allocator, Allocator::Whereabouts | Allocator::Dhcp);
+    let deaf = |ipam: &Ipam| matches!(ipam.allocator, IpamPlugin::Whereabouts | IpamPlugin::Dhcp);
     let ips = fact.addressing.ipam.as_deref().is_some_and(|ipam| !deaf(ipam));
     let plugin = fact.class.plugin.as_deref();
     let mac = plugin.is_some_and(|p| !matches!(p, "ipvlan" | "ipoib" | "host-device" | "ib-sriov"));

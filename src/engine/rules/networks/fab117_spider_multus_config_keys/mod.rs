@@ -1,8 +1,8 @@
 //! FAB117: unknown key of a SpiderMultusConfig.
 
-use crate::rules::crd_fields::report_unknown_keys;
 use crate::rules::finding::Severity;
 use crate::rules::object_kinds::SPIDER_MULTUS_CONFIG;
+use crate::rules::report_fields_crd_refuses::report_unknown_keys;
 use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {

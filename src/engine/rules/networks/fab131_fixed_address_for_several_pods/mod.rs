@@ -1,22 +1,22 @@
 //! FAB131: one fixed address for several pods.
 
-use super::attachments_with_facts::attached;
-use crate::rules::finding::{Findings, Severity};
+use super::attachments_with_facts::attachments_of_pod;
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
-use crate::rules::pointers_in_pod::annotation_path;
-use crate::rules::rule_declaration::{Reach, Rule, files};
+use crate::rules::pointers_in_pod::networks_annotation;
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB131",
     severity: Severity::Warning,
     files: files!(),
-    reach: Reach::AnyWarns,
+    reach: PodsChecked::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let mut addresses = attached(context).filter_map(|a| {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let mut addresses = attachments_of_pod(context).filter_map(|a| {
         let asked = a.item.requests.as_ref().and_then(|r| r.ips.first());
         let of_network = a.fact.and_then(|f| f.addressing.ipam.as_ref()).is_some_and(|i| i.fixed);
         match asked {
@@ -33,7 +33,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some(first) = addresses.next() else { return };
     if let Some(words) = context.why_several_pods() {
         findings.add(
-            annotation_path(),
+            networks_annotation(),
             format!("{first} ({words}): connections fail at random"),
             "Let nv-ipam or whereabouts choose the address.",
         );

@@ -1,9 +1,9 @@
 //! FAB132: RoCE network without addresses.
 
-use super::network_with_ipam_text::fact;
+use super::ipam_of_network_object::fact_of_network_object;
 use crate::facts::names_dpdk;
 use crate::multus::LinkLayer;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{HOST_DEVICE_NETWORK, NETWORK_ATTACHMENT_DEFINITION};
 use crate::rules::rule_declaration::{Rule, files};
@@ -17,14 +17,15 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(fact) = fact(context) else { return };
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(fact) = fact_of_network_object(context) else { return };
     if !fact.addressing.known || fact.addressing.ipam.is_some() {
         return;
     }
     let class = context.snapshot.network_class_by_all_facts(fact);
     let Some(resource) = class.resource.filter(|_| class.rdma == Some(true)) else { return };
-    let dpdk = || resource.is_for_dpdk() || context.text("/metadata/name").is_some_and(names_dpdk);
+    let dpdk =
+        || resource.is_for_dpdk() || context.non_empty_text_at("/metadata/name").is_some_and(names_dpdk);
     if class.link != Some(LinkLayer::Ethernet) || dpdk() {
         return;
     }
@@ -33,10 +34,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         resource.name
     );
     let fix = "Add ipam, such as {\"type\": \"nv-ipam\", \"poolName\": …}.";
-    match context.definition().filter(|_| context.kind == "NetworkAttachmentDefinition") {
+    match context.cni_configuration().filter(|_| context.kind == "NetworkAttachmentDefinition") {
         Some(definition) => {
             let at = definition.plugin_that_makes_interface().map(|p| p.pointer()).unwrap_or_default();
-            definition.report(findings, Severity::Warning, &at, message, fix);
+            definition.report_in_configuration(findings, Severity::Warning, &at, message, fix);
         }
         None if context.kind == "NetworkAttachmentDefinition" => {}
         None => findings.add("/spec/ipam", message, fix),

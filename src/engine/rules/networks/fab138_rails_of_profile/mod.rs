@@ -3,7 +3,7 @@
 use crate::profile::Profile;
 use crate::resolve::profile_status::pointer_of_missing_in_profile;
 use crate::resolve::rail_faults;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::FABRIC_PROFILE;
 use crate::rules::rule_declaration::{Rule, files};
@@ -18,10 +18,10 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     // FAB811 reports a profile that cannot be used.
     let Ok(profile) = context.profile() else { return };
-    let Ok(resolved) = Profile::resolve(profile, context.snapshot.bases()) else { return };
+    let Ok(resolved) = Profile::checked_with_base(profile, context.snapshot.bases()) else { return };
     for fault in rail_faults(&resolved, context.snapshot) {
         findings.add(pointer_of_missing_in_profile(profile, &fault.at), fault.message, fault.fix);
     }

@@ -1,26 +1,27 @@
 //! Checks ResourceClaims and their templates without a pod, in a review: a claim may be created after its pod.
 
-use super::claims::{OWN, network_in_words, without_link_setting};
-use crate::facts::device_claim::link_setting;
+use super::claims::{USE_OWN_NAMESPACE, network_in_words, without_link_setting};
+use crate::facts::device_claim::first_vlan_trust_or_spoof_setting;
 use crate::facts::device_class::SRIOV_DRIVER;
-use crate::rules::finding::Findings;
+use crate::rules::finding::FindingsOfRule;
 use crate::rules::object_context::ObjectContext;
 use serde_json::Value;
 
 /// Reports a ResourceClaim or ResourceClaimTemplate without its pod: a claim may be created after its pod.
-pub(super) fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+pub(super) fn report_claim_object(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let snapshot = context.snapshot;
     // Any caller can make up a claim, and could learn the namespaces of rails from the findings (docs/adr/0021).
     if snapshot.is_for_anyone() {
         return;
     }
-    let Some(own) = context.text("/metadata/namespace").filter(|_| snapshot.settings().namespace_isolation)
+    let Some(own) =
+        context.non_empty_text_at("/metadata/namespace").filter(|_| snapshot.settings().namespace_isolation)
     else {
         return;
     };
     let spec = if context.kind == "ResourceClaimTemplate" { "/spec/spec" } else { "/spec" };
     let configs = format!("{spec}/devices/config");
-    let configs = context.value().and_then(|v| Some((v.pointer(&configs)?.as_array()?, configs)));
+    let configs = context.whole_object().and_then(|v| Some((v.pointer(&configs)?.as_array()?, configs)));
     let Some((list, path)) = configs else { return };
     for (index, config) in list.iter().enumerate() {
         let text =
@@ -29,7 +30,8 @@ pub(super) fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<
             continue;
         }
         let parameters = format!("{path}/{index}/opaque/parameters");
-        if let Some(field) = config.pointer("/opaque/parameters").and_then(link_setting) {
+        if let Some(field) = config.pointer("/opaque/parameters").and_then(first_vlan_trust_or_spoof_setting)
+        {
             let message = format!("VfConfig sets {field} of a VF, but this cluster isolates namespaces");
             let path = format!("{parameters}/{}", field.replace('.', "/"));
             findings.add(path, message, without_link_setting(field));
@@ -41,6 +43,6 @@ pub(super) fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<
         }
         let what = network_in_words(namespace, text("/opaque/parameters/netAttachDefName"));
         let message = format!("VfConfig attaches {what}, but this cluster isolates namespaces");
-        findings.add(format!("{parameters}/netAttachDefNamespace"), message, OWN);
+        findings.add(format!("{parameters}/netAttachDefNamespace"), message, USE_OWN_NAMESPACE);
     }
 }

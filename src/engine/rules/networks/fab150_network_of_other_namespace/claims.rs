@@ -4,13 +4,13 @@
 
 use crate::demands::answers_per_fact::PerFact;
 use crate::demands::claimed_devices::find_known_claim_or_template;
-use crate::rules::finding::Findings;
+use crate::rules::finding::FindingsOfRule;
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 
 /// The fix for a network of another namespace.
-pub(super) const OWN: &str = "Use a network of the pod's own namespace.";
+pub(super) const USE_OWN_NAMESPACE: &str = "Use a network of the pod's own namespace.";
 
 /// The fix for a claim that sets link settings of its VF.
 pub(super) fn without_link_setting(field: &str) -> String {
@@ -25,23 +25,29 @@ const READABLE: &str = "Write the claim's VfConfig in valid Unicode, with at mos
 /// Describes the network of a VfConfig. The name may be missing, because another entry of the claim or the DeviceClass
 /// can set it.
 pub(super) fn network_in_words(namespace: &str, network: Option<&str>) -> String {
-    let namespace = printable(namespace, 63);
+    let namespace = escaped_and_cut(namespace, 63);
     match network {
-        Some(network) => format!("network {namespace}/{} of another namespace", printable(network, 100)),
+        Some(network) => {
+            format!("network {namespace}/{} of another namespace", escaped_and_cut(network, 100))
+        }
         None => format!("a network of namespace {namespace}"),
     }
 }
 
 /// Reports the claims of a pod that attach networks of a namespace that is not open to the pod, or that set link
 /// settings of a VF.
-pub(super) fn check_pod(context: &PodContext<'_>, open: &dyn Fn(&str) -> bool, findings: &mut Findings<'_>) {
+pub(super) fn report_claims_of_pod(
+    context: &PodContext<'_>,
+    open: &dyn Fn(&str) -> bool,
+    findings: &mut FindingsOfRule<'_>,
+) {
     let claims = context.pod().spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
     // Several claims may name the same template.
     let mut seen = PerFact::default();
     for (index, claim) in claims.iter().enumerate() {
         let known = find_known_claim_or_template(claim, context.subject.namespace, context.subject.snapshot);
         let Some(known) = known.filter(|known| seen.record_if_first(*known)) else { continue };
-        let name = printable(claim.name.as_deref().unwrap_or_default(), 63);
+        let name = escaped_and_cut(claim.name.as_deref().unwrap_or_default(), 63);
         if known.functions.iter().any(|function| function.unreadable) {
             let message = format!(
                 "this cluster isolates namespaces, but the parameters of claim {name:?} cannot be read"
@@ -61,6 +67,6 @@ pub(super) fn check_pod(context: &PodContext<'_>, open: &dyn Fn(&str) -> bool, f
         let Some((namespace, network)) = foreign else { continue };
         let what = network_in_words(namespace, network);
         let message = format!("claim {name:?} attaches {what}, but this cluster isolates namespaces");
-        findings.add(pointers_in_pod::claim(index), message, OWN);
+        findings.add(pointers_in_pod::claim(index), message, USE_OWN_NAMESPACE);
     }
 }

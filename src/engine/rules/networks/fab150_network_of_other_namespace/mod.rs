@@ -3,15 +3,15 @@
 mod claim_objects;
 mod claims;
 
-use self::claims::OWN;
+use self::claims::USE_OWN_NAMESPACE;
 use crate::multus::{self, AnnotationError, DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
 use crate::pod::PodView;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_kinds::{RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE};
 use crate::rules::pod_context::PodContext;
-use crate::rules::pointers_in_pod::{annotation, annotation_path};
-use crate::rules::rule_declaration::{Reach, Rule, Waiver, files};
-use crate::text::printable;
+use crate::rules::pointers_in_pod::{annotation, networks_annotation};
+use crate::rules::rule_declaration::{MayBeIgnored, PodsChecked, Rule, files};
+use crate::text::escaped_and_cut;
 use std::collections::HashSet;
 
 pub(super) static RULE: Rule = Rule {
@@ -19,18 +19,18 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     files: files!(no_example: "the rule reports only if a cluster setting is on"),
     kinds: &[RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE],
-    waiver: Waiver::Isolation,
-    reach: Reach::Any,
+    waiver: MayBeIgnored::Isolation,
+    reach: PodsChecked::Any,
     on_change: true,
     pod: Some(check),
-    object: Some(claim_objects::check_object),
+    object: Some(claim_objects::report_claim_object),
     ..Rule::DEFAULT
 };
 
 /// Namespace in which Multus looks up default networks (multus-cni docs/configuration.md, multusNamespace).
 const MULTUS_NAMESPACE: &str = "kube-system";
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     if !context.subject.snapshot.settings().namespace_isolation {
         return;
     }
@@ -41,13 +41,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let open = |namespace: &str| namespace == own || namespace == "default" || of_rails.contains(namespace);
     // The claims of a stored pod cannot change (k8s.io/kubernetes pkg/apis/core/validation, ValidatePodUpdate).
     if context.before.is_none() {
-        claims::check_pod(context, &open, findings);
+        claims::report_claims_of_pod(context, &open, findings);
     }
     // No CNI plugin runs for a hostNetwork pod. But the DRA driver sets up the devices of its claims.
     if context.pod().host_network() {
         return;
     }
-    let before = context.before.map(Named::of).unwrap_or_default();
+    let before = context.before.map(NetworksThatPodNames::of).unwrap_or_default();
     // The check reads all networks, however many there are.
     let whole = match context.final_networks {
         Some(Err(AnnotationError::TooMany(_))) => {
@@ -65,12 +65,16 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             }
             let known = before.networks.contains(&(namespace.to_owned(), item.name.to_string()));
             if !known && reported.insert(namespace) {
-                findings.add(annotation_path(), refused(namespace, &item.name), OWN);
+                findings.add(
+                    networks_annotation(),
+                    refusal_in_words(namespace, &item.name),
+                    USE_OWN_NAMESPACE,
+                );
             }
         }
     } else if context.final_networks.is_some() && before.text != context.pod().annotation(NETWORKS_ANNOTATION)
     {
-        findings.add(annotation_path(), UNREADABLE, CORRECT);
+        findings.add(networks_annotation(), UNREADABLE, CORRECT);
     }
     let Some(text) = context.pod().annotation(DEFAULT_NETWORK_ANNOTATION) else { return };
     if before.default == Some(text) {
@@ -85,11 +89,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 if !open(namespace) && namespace != MULTUS_NAMESPACE {
                     // Multus itself does not check the default network (pkg/k8sclient/k8sclient.go,
                     // tryLoadK8sPodDefaultNetwork).
-                    let (namespace, name) = (printable(namespace, 63), printable(&item.name, 100));
+                    let (namespace, name) =
+                        (escaped_and_cut(namespace, 63), escaped_and_cut(&item.name, 100));
                     let message = format!(
                         "default network {namespace}/{name} is in another namespace, but this cluster isolates namespaces"
                     );
-                    findings.add(path(), message, OWN);
+                    findings.add(path(), message, USE_OWN_NAMESPACE);
                 }
             }
         }
@@ -99,8 +104,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 const UNREADABLE: &str = "this cluster isolates namespaces, but the networks annotation cannot be parsed: the networks' namespaces are not known";
 const CORRECT: &str = "Write a list that Multus can read, such as \"net-a,net-b\".";
 
-fn refused(namespace: &str, name: &str) -> String {
-    let (namespace, name) = (printable(namespace, 63), printable(name, 100));
+fn refusal_in_words(namespace: &str, name: &str) -> String {
+    let (namespace, name) = (escaped_and_cut(namespace, 63), escaped_and_cut(name, 100));
     format!(
         "network {namespace}/{name} is in another namespace, but this cluster isolates namespaces: Multus refuses the pod"
     )
@@ -108,13 +113,13 @@ fn refused(namespace: &str, name: &str) -> String {
 
 /// The networks of the pod before its annotations changed. A network that the pod already had is not refused.
 #[derive(Default)]
-struct Named<'a> {
+struct NetworksThatPodNames<'a> {
     text: Option<&'a str>,
     networks: HashSet<(String, String)>,
     default: Option<&'a str>,
 }
 
-impl<'a> Named<'a> {
+impl<'a> NetworksThatPodNames<'a> {
     fn of(pod: &'a PodView<'a>) -> Self {
         let text = pod.annotation(NETWORKS_ANNOTATION);
         let networks = text.and_then(|text| multus::parse_all(text).ok());

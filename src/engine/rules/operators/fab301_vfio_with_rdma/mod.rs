@@ -1,10 +1,10 @@
 //! FAB301: vfio-pci with isRdma: true.
 
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::rules_in_cel::{Cel, Check, Wrong};
+use crate::rules::rules_in_cel::{Cel, CelCheck, CelCondition};
 use serde::Deserialize;
 
 pub(super) static RULE: Rule = Rule {
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     // Values of other types are refused by the CRD's schema; there is nothing to compare then.
     let Ok(policy) = crate::json::reader::read::<NodePolicy<'_>>(context.json) else { return };
     let Some(spec) = policy.spec else { return };
@@ -33,13 +33,13 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 fn cel() -> Cel {
     let wrong = "variables.spec.?deviceType.orValue('') == 'vfio-pci' && variables.spec.?isRdma.orValue(false) == true";
     let message = "deviceType is vfio-pci, but isRdma is true: VFs on vfio-pci have no RDMA device, so no node offers the resource; set deviceType: netdevice; for DPDK and VMs, set isRdma: false";
-    let check = Check { severity: Severity::Error, wrong: Wrong::Object(wrong.into()), message };
+    let check = CelCheck { severity: Severity::Error, wrong: CelCondition::Object(wrong.into()), message };
     Cel { variables: Vec::new(), checks: vec![check], beyond: None }
 }
 
 #[derive(Deserialize)]
 struct NodePolicy<'a> {
-    #[serde(borrow, default, deserialize_with = "crate::json::null_as_absent::mapping")]
+    #[serde(borrow, default, deserialize_with = "crate::json::types_of_decoded_fields::optional_struct")]
     spec: Option<NodePolicySpec<'a>>,
 }
 
@@ -47,7 +47,7 @@ struct NodePolicy<'a> {
 #[serde(rename_all = "camelCase")]
 struct NodePolicySpec<'a> {
     #[serde(borrow, default)]
-    device_type: Option<crate::json::null_as_absent::Text<'a>>,
+    device_type: Option<crate::json::types_of_decoded_fields::Text<'a>>,
     #[serde(default)]
     is_rdma: Option<bool>,
 }

@@ -1,8 +1,8 @@
 //! FAB302: device plugin configuration that keeps the plugin from starting.
 
-use super::objects_with_device_plugin_config::{configurations, report};
-use crate::rules::device_plugin_config_fault_type::Concern;
-use crate::rules::finding::{Findings, Severity};
+use super::device_plugin_configs_in_object::{configurations, report_faults_with_consequence};
+use crate::rules::device_plugin_config_fault_type::ConsequenceOfFault;
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::rule_declaration::{Rule, files};
@@ -17,10 +17,10 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     for configuration in configurations(context) {
         if let Err(fault) = &configuration.faults {
-            findings.add_within(
+            findings.add_in_text(
                 &configuration.pointer,
                 fault.spot,
                 format!("the device plugin cannot parse this configuration ({fault}), and exits"),
@@ -28,5 +28,5 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             );
         }
     }
-    report(context, Concern::Start, findings);
+    report_faults_with_consequence(context, ConsequenceOfFault::Start, findings);
 }

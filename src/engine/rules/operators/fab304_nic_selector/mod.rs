@@ -1,12 +1,12 @@
 //! FAB304: nicSelector that matches no NIC, or mixes netFilter with other fields.
 
-use super::has_ovs_bridge::has_bridge;
-use super::sriov_policy_in_cel::{node_policy, node_policy_cel};
-use crate::rules::finding::{Findings, Severity};
+use super::has_ovs_bridge::requests_ovs_bridge;
+use super::sriov_policy_in_cel::{cel_with_policy_variables, condition_unless_named_default};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::rules_in_cel::{Cel, Check};
+use crate::rules::rules_in_cel::{Cel, CelCheck};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB304",
@@ -19,12 +19,12 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(policy) = context.node_policy() else { return };
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(policy) = context.sriov_policy_unless_default() else { return };
     let nics = &policy.nics;
     // Without the field the schema refuses the policy.
     let given =
-        |pointer: &str| context.value().and_then(|v| v.pointer(pointer)).is_some_and(|v| !v.is_null());
+        |pointer: &str| context.whole_object().and_then(|v| v.pointer(pointer)).is_some_and(|v| !v.is_null());
     if nics.is_empty() && given("/spec/nicSelector") {
         findings.add(
             "/spec/nicSelector",
@@ -41,11 +41,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         (!nics.interfaces.is_empty(), "pfNames"),
         (!nics.addresses.is_empty(), "rootDevices"),
         (given("/spec/eSwitchMode"), "eSwitchMode"),
-        (has_bridge(context), "bridge"),
+        (requests_ovs_bridge(context), "bridge"),
         (policy.link == Some(crate::multus::LinkLayer::InfiniBand), "linkType ib"),
     ];
     for (_, field) in beside.iter().filter(|(set, _)| *set) {
-        findings.add_as(
+        findings.add_with_severity(
             Severity::Warning,
             "/spec/nicSelector/netFilter",
             format!("netFilter and {field} are both set: the operator's webhook refuses the policy"),
@@ -59,14 +59,14 @@ fn cel() -> Cel {
                        variables.vendor == '' && variables.deviceID == '' && variables.netFilter == ''";
     let beside = "variables.netFilter != '' && (variables.vendor != '' || variables.deviceID != '' || variables.byName ||\n\
                       has(variables.spec.eSwitchMode) || variables.bridge || variables.infiniband)";
-    let nothing = Check::error(
-        node_policy(nothing),
+    let nothing = CelCheck::error(
+        condition_unless_named_default(nothing),
         "nicSelector is empty: it matches no NIC, so the operator creates no VFs; name the NICs with pfNames or \
              rootDevices",
     );
-    let beside = Check::warning(
-        node_policy(beside),
+    let beside = CelCheck::warning(
+        condition_unless_named_default(beside),
         "netFilter is set together with another field of nicSelector, or with eSwitchMode, bridge or linkType ib: the operator's webhook refuses the policy; remove netFilter, or the other field",
     );
-    node_policy_cel(vec![nothing, beside])
+    cel_with_policy_variables(vec![nothing, beside])
 }

@@ -1,13 +1,13 @@
 //! FAB305: switchdev on InfiniBand, or a bridge without switchdev.
 
-use super::has_ovs_bridge::has_bridge;
-use super::sriov_policy_in_cel::{node_policy, node_policy_cel};
+use super::has_ovs_bridge::requests_ovs_bridge;
+use super::sriov_policy_in_cel::{cel_with_policy_variables, condition_unless_named_default};
 use crate::multus::LinkLayer;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::rules_in_cel::{Cel, Check};
+use crate::rules::rules_in_cel::{Cel, CelCheck};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB305",
@@ -23,10 +23,12 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(policy) = context.node_policy() else { return };
-    let config =
-        context.snapshot.cluster_facts_for_audience().operator_config(context.text("/metadata/namespace"));
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(policy) = context.sriov_policy_unless_default() else { return };
+    let config = context
+        .snapshot
+        .cluster_facts_for_audience()
+        .operator_config(context.non_empty_text_at("/metadata/namespace"));
     let infiniband = policy.link == Some(LinkLayer::InfiniBand);
     if policy.switchdev && infiniband {
         let refused = match config.map(|config| config.webhook) {
@@ -41,7 +43,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             "Remove eSwitchMode from this InfiniBand policy.",
         );
     }
-    if !has_bridge(context) {
+    if !requests_ovs_bridge(context) {
         return;
     }
     let (severity, outcome) = match config {
@@ -68,21 +70,23 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     } else {
         return;
     };
-    findings.add_as(severity, "/spec/bridge", format!("{what}: {outcome}"), fix);
+    findings.add_with_severity(severity, "/spec/bridge", format!("{what}: {outcome}"), fix);
 }
 
 fn cel() -> Cel {
-    node_policy_cel(vec![
-        Check::error(
-            node_policy("variables.switchdev && variables.infiniband"),
+    cel_with_policy_variables(vec![
+        CelCheck::error(
+            condition_unless_named_default("variables.switchdev && variables.infiniband"),
             "eSwitchMode is switchdev, but InfiniBand NICs (linkType ib) have no embedded switch: the operator refuses the policy; remove eSwitchMode from this InfiniBand policy",
         ),
-        Check::warning(
-            node_policy("variables.bridge && !variables.switchdev"),
+        CelCheck::warning(
+            condition_unless_named_default("variables.bridge && !variables.switchdev"),
             "bridge is set, but eSwitchMode is not switchdev: if feature gate manageSoftwareBridges is on, the operator fails on every node of the policy; set eSwitchMode: switchdev, or remove bridge",
         ),
-        Check::warning(
-            node_policy("variables.bridge && variables.spec.?externallyManaged.orValue(false) == true"),
+        CelCheck::warning(
+            condition_unless_named_default(
+                "variables.bridge && variables.spec.?externallyManaged.orValue(false) == true",
+            ),
             "bridge is set, but externallyManaged is true: if feature gate manageSoftwareBridges is on, the operator fails on every node of the policy; set externallyManaged: false, or remove bridge",
         ),
     ])

@@ -1,14 +1,16 @@
 //! FAB306: impossible VF range in pfNames.
 
-use super::do_sriov_policies_overlap::{may_select_same_nic, overlap, pf_selections_of_policy};
-use super::other_sriov_policies::others;
-use crate::facts::NodePolicy;
-use crate::facts::sriov_node_policy::Functions;
-use crate::rules::finding::{Findings, Severity};
+use super::do_sriov_policies_overlap::{
+    do_ranges_overlap, may_select_same_nic_ignoring_names, pf_selections_of_policy,
+};
+use super::other_sriov_policies::other_policies_in_time;
+use crate::facts::SriovNodePolicy;
+use crate::facts::sriov_node_policy::InterfaceWithVfRange;
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::other_sriov_policy_and_common_nodes::OtherPolicy;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::sriov_policy_beside::Other;
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -23,20 +25,20 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(policy) = context.node_policy() else { return };
-    let entries = context.value().and_then(|v| v.pointer("/spec/nicSelector/pfNames")?.as_array());
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(policy) = context.sriov_policy_unless_default() else { return };
+    let entries = context.whole_object().and_then(|v| v.pointer("/spec/nicSelector/pfNames")?.as_array());
     let known = OnceCell::new();
     for (index, entry) in entries.into_iter().flatten().enumerate() {
         if findings.must_stop_reporting() {
             return;
         }
         let Some(text) = entry.as_str() else { continue };
-        let Some(fault) = fault(text, policy.num_vfs) else { continue };
+        let Some(fault) = fault_of_entry(text, policy.num_vfs) else { continue };
         let path = format!("/spec/nicSelector/pfNames/{index}");
         let shown = Value::from(text);
-        match sibling(known.get_or_init(|| siblings(context, policy)), context, policy, text) {
-            Some((name, most)) => findings.add_as(
+        match first_policy_creating_vfs_of_entry(known.get_or_init(|| policies_that_may_create_vfs(context, policy)), context, policy, text) {
+            Some((name, most)) => findings.add_with_severity(
                 Severity::Warning,
                 path,
                 format!("pfNames entry {shown} works only because policy {name:?} has numVfs {most} and the operator's webhook is off: {fault}"),
@@ -52,9 +54,9 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Another policy that may create the VFs which the one under review does not, read once for all entries.
-struct Sibling<'c> {
+struct PolicyThatMayCreateVfs<'c> {
     name: &'c str,
-    policy: &'c NodePolicy,
+    policy: &'c SriovNodePolicy,
     /// The VFs that it takes of each NIC that it names, by the first entry of the NIC.
     named: HashMap<&'c str, Option<(u32, u32)>>,
     /// Whether it names no NIC, and could take those of the policy under review.
@@ -65,52 +67,58 @@ struct Sibling<'c> {
 
 /// The other policies. The operator's webhook refuses the range all the same (k8snetworkplumbingwg/sriov-network-operator
 /// pkg/webhook/validate.go): it must be known to be off.
-fn siblings<'c>(context: &ObjectContext<'c>, own: &NodePolicy) -> Vec<Sibling<'c>> {
-    if context.snapshot.cluster_facts_for_audience().operator_webhook(context.text("/metadata/namespace"))
+fn policies_that_may_create_vfs<'c>(
+    context: &ObjectContext<'c>,
+    own: &SriovNodePolicy,
+) -> Vec<PolicyThatMayCreateVfs<'c>> {
+    if context
+        .snapshot
+        .cluster_facts_for_audience()
+        .has_sriov_operator_webhook(context.non_empty_text_at("/metadata/namespace"))
         != Some(false)
     {
         return Vec::new();
     }
-    let index = own.nics.index();
-    let read = |Other { name, policy, shared }: Other<'c>| {
+    let index = own.nics.for_many_nics();
+    let read = |OtherPolicy { name, policy, shared }: OtherPolicy<'c>| {
         let entries = pf_selections_of_policy(policy, context.snapshot);
-        let whole = entries.is_empty() && may_select_same_nic(&index, &policy.nics);
+        let whole = entries.is_empty() && may_select_same_nic_ignoring_names(&index, &policy.nics);
         let mut named = HashMap::new();
         for (_, nic, range) in entries {
-            named.entry(nic).or_insert_with(|| policy.functions(range));
+            named.entry(nic).or_insert_with(|| policy.vfs_used_in_range(range));
         }
-        Sibling { name, policy, named, whole, shared: shared.certain() }
+        PolicyThatMayCreateVfs { name, policy, named, whole, shared: shared.is_certain() }
     };
-    others(context).map(read).collect()
+    other_policies_in_time(context).map(read).collect()
 }
 
 /// Another policy on the NIC of an entry that creates the VFs which its own policy does not. The operator takes the
 /// greatest numVfs of policies of one priority, and of those whose groups of VFs it keeps side by side (api/v1/helper.go,
 /// mergeConfigs).
-fn sibling<'c>(
-    siblings: &[Sibling<'c>],
+fn first_policy_creating_vfs_of_entry<'c>(
+    siblings: &[PolicyThatMayCreateVfs<'c>],
     context: &ObjectContext<'_>,
-    own: &NodePolicy,
+    own: &SriovNodePolicy,
     entry: &str,
 ) -> Option<(&'c str, u32)> {
-    let Functions { interface, range } = Functions::parse(entry)?;
+    let InterfaceWithVfRange { interface, range } = InterfaceWithVfRange::parse(entry)?;
     let (_, last) = range.filter(|(first, last)| first <= last)?;
-    let interface = context.snapshot.cluster_facts_for_audience().interface_named(interface);
+    let interface = context.snapshot.cluster_facts_for_audience().main_name_of_interface(interface);
     siblings.iter().find_map(|other| {
         let policy = other.policy;
         let most = policy.num_vfs.filter(|most| last < *most)?;
-        let whole = || other.whole.then(|| policy.functions(None));
+        let whole = || other.whole.then(|| policy.vfs_used_in_range(None));
         let theirs = other.named.get(interface).copied().or_else(whole)?;
-        let side_by_side = policy.resource != own.resource && !overlap(range, theirs);
+        let side_by_side = policy.resource != own.resource && !do_ranges_overlap(range, theirs);
         let merged = side_by_side || policy.priority == own.priority;
         (merged && other.shared).then_some((other.name, most))
     })
 }
 
 /// What is wrong with an entry of a policy with so many VFs.
-fn fault(entry: &str, num_vfs: Option<u32>) -> Option<String> {
+fn fault_of_entry(entry: &str, num_vfs: Option<u32>) -> Option<String> {
     let range = entry.split_once('#')?.1;
-    let Some(functions) = Functions::parse(entry) else {
+    let Some(functions) = InterfaceWithVfRange::parse(entry) else {
         let what = if range.contains(',') {
             "the operator accepts one range of VFs, not a list"
         } else if range.contains('#') {
@@ -133,14 +141,14 @@ fn fault(entry: &str, num_vfs: Option<u32>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::fault;
+    use super::fault_of_entry;
 
     #[test]
     fn every_wrong_form_has_its_words() {
         for entry in ["ens1", "ens1#0-7", "ens1#3-3"] {
-            assert_eq!(fault(entry, Some(8)), None, "{entry}");
+            assert_eq!(fault_of_entry(entry, Some(8)), None, "{entry}");
         }
-        assert_eq!(fault("ens1#0-99", None), None);
+        assert_eq!(fault_of_entry("ens1#0-99", None), None);
         for (entry, words) in [
             ("ens1#0,2-7", "a list"),
             ("ens1#0#1", "two #"),
@@ -152,7 +160,7 @@ mod tests {
             ("ens1#5-4", "but ends at VF 4"),
             ("ens1#0-8", "but the last VF is 7"),
         ] {
-            let found = fault(entry, Some(8)).unwrap();
+            let found = fault_of_entry(entry, Some(8)).unwrap();
             assert!(found.contains(words), "{entry}: {found}");
         }
     }

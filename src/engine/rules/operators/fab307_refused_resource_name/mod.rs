@@ -1,12 +1,12 @@
 //! FAB307: resourceName that the device plugin or the operator refuses.
 
-use super::sriov_policy_in_cel::{node_policy, node_policy_cel};
-use crate::rules::finding::{Findings, Severity};
+use super::sriov_policy_in_cel::{cel_with_policy_variables, condition_unless_named_default};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::rules_in_cel::{Cel, Check};
-use crate::text::printable;
+use crate::rules::rules_in_cel::{Cel, CelCheck};
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB307",
@@ -22,18 +22,18 @@ pub(super) static RULE: Rule = Rule {
 /// Longest name (characters).
 const LONGEST: usize = 63;
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(policy) = context.node_policy() else { return };
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(policy) = context.sriov_policy_unless_default() else { return };
     let path = "/spec/resourceName";
     let name = policy.resource.as_str();
     // Without the field the schema refuses the policy.
-    if context.value().and_then(|v| v.pointer(path)).is_none_or(|v| !v.is_string()) {
+    if context.whole_object().and_then(|v| v.pointer(path)).is_none_or(|v| !v.is_string()) {
         return;
     }
     if let Some(fault) = fault(name) {
         findings.add(path, fault, "Write only letters, digits and underscores, such as rdma_vf.");
     } else if name.contains('-') {
-        findings.add_as(
+        findings.add_with_severity(
             Severity::Warning,
             path,
             format!("resourceName {name} has a hyphen: the webhook of operators up to version 1.6 refuses this name"),
@@ -45,13 +45,15 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 fn cel() -> Cel {
     let text = "type(variables.spec.?resourceName.orValue(0)) == string";
     let bare = "variables.spec.resourceName.matches('^[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$')";
-    node_policy_cel(vec![
-        Check::error(
-            node_policy(&format!("{text} &&\n!{bare}")),
+    cel_with_policy_variables(vec![
+        CelCheck::error(
+            condition_unless_named_default(&format!("{text} &&\n!{bare}")),
             "resourceName is not a bare name of at most 63 letters, digits and underscores: the device plugin exits at start, or the resource gets a name that no pod requests; write a bare name such as rdma_vf",
         ),
-        Check::warning(
-            node_policy(&format!("{text} &&\n{bare} && variables.spec.resourceName.contains('-')")),
+        CelCheck::warning(
+            condition_unless_named_default(&format!(
+                "{text} &&\n{bare} && variables.spec.resourceName.contains('-')"
+            )),
             "resourceName has a hyphen: the webhook of operators up to version 1.6 refuses this name; write underscores",
         ),
     ])
@@ -62,19 +64,19 @@ fn fault(name: &str) -> Option<String> {
     if name.is_empty() {
         return Some("resourceName is empty: the VFs belong to no resource".to_owned());
     }
-    let shown = printable(name, LONGEST + 1);
+    let shown = escaped_and_cut(name, LONGEST + 1);
     if let Some((prefix, bare)) = name.split_once('/') {
         return Some(format!(
             "resourceName {shown} has a prefix: the operator adds its own, so the resource becomes PREFIX/{}/{}",
-            printable(prefix, 40),
-            printable(bare, 40)
+            escaped_and_cut(prefix, 40),
+            escaped_and_cut(bare, 40)
         ));
     }
     if name.chars().count() > LONGEST {
         return Some(format!("resourceName {shown} is longer than {LONGEST} characters"));
     }
     if let Some(odd) = name.chars().find(|c| !alphanumeric(*c) && !matches!(c, '_' | '-')) {
-        let odd = printable(&odd.to_string(), 8);
+        let odd = escaped_and_cut(&odd.to_string(), 8);
         return Some(format!(
             "resourceName {shown} has the character `{odd}`: the device plugin exits at start"
         ));

@@ -1,12 +1,12 @@
 //! FAB308: numVfs that is 0, or more than the NIC offers.
 
-use super::sriov_policy_in_cel::{node_policy, node_policy_cel};
-use super::sriov_policy_nodes::nics;
-use crate::rules::finding::{Findings, Severity};
+use super::nodes_and_nics_of_sriov_policy::nics_that_policy_takes;
+use super::sriov_policy_in_cel::{cel_with_policy_variables, condition_unless_named_default};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::rules_in_cel::{Cel, Check};
+use crate::rules::rules_in_cel::{Cel, CelCheck};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB308",
@@ -27,29 +27,31 @@ const NVIDIA: &str = "15b3";
 const NO_VFS: &str = "the author may want a policy without VFs";
 const WEBHOOK_OFF: &str = "the operator's webhook may be off";
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(policy) = context.node_policy() else { return };
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(policy) = context.sriov_policy_unless_default() else { return };
     let Some(wanted) = policy.num_vfs else { return };
     let path = "/spec/numVfs";
-    let webhook =
-        context.snapshot.cluster_facts_for_audience().operator_webhook(context.text("/metadata/namespace"));
+    let webhook = context
+        .snapshot
+        .cluster_facts_for_audience()
+        .has_sriov_operator_webhook(context.non_empty_text_at("/metadata/namespace"));
     if wanted == 0 {
         let refused =
             if webhook == Some(false) { "" } else { ", and the operator's webhook refuses the policy" };
-        findings.with_reason_for_lower_severity(NO_VFS).add_as(
+        findings.with_reason_for_lower_severity(NO_VFS).add_with_severity(
             Severity::Warning,
             path,
             format!("numVfs: 0 creates no VFs{refused}"),
             "Set numVfs to the number of VFs that each NIC needs.",
         );
     }
-    let nvidia = || nics(context).any(|(_, nic)| nic.vendor.as_deref() == Some(NVIDIA));
+    let nvidia = || nics_that_policy_takes(context).any(|(_, nic)| nic.vendor.as_deref() == Some(NVIDIA));
     if wanted > NVIDIA_MOST && (policy.nics.vendor.as_deref() == Some(NVIDIA) || nvidia()) {
-        above_webhook(context, wanted, webhook, nvidia(), findings);
+        report_more_vfs_than_webhook_accepts(context, wanted, webhook, nvidia(), findings);
     }
     // The operator raises NUM_OF_VFS of an NVIDIA NIC's firmware before the daemon compares the two
     // (pkg/vendors/mellanox, HandleTotalVfs; pkg/host/internal/sriov, configSriovPFDevice).
-    let short = nics(context).find_map(|(node, nic)| {
+    let short = nics_that_policy_takes(context).find_map(|(node, nic)| {
         let fixed = nic.vendor.as_deref().is_some_and(|vendor| vendor != NVIDIA);
         let most = nic.total_vfs.filter(|most| wanted > *most && fixed)?;
         Some((node, &nic.name, most))
@@ -67,12 +69,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 
 /// Reports more VFs of an NVIDIA NIC than the operator's webhook accepts. Only the webhook has this limit: with it off, the
 /// NIC's own counts.
-fn above_webhook(
+fn report_more_vfs_than_webhook_accepts(
     context: &ObjectContext<'_>,
     wanted: u32,
     webhook: Option<bool>,
     known: bool,
-    findings: &mut Findings<'_>,
+    findings: &mut FindingsOfRule<'_>,
 ) {
     let fix = |most: u32| format!("Set numVfs to {most} or less.");
     let refuses = format!(
@@ -80,15 +82,12 @@ fn above_webhook(
     );
     match webhook {
         Some(true) if known => findings.add("/spec/numVfs", refuses, fix(NVIDIA_MOST)),
-        Some(true) => findings.with_reason_for_lower_severity("no NIC of the policy is known").add_as(
-            Severity::Warning,
-            "/spec/numVfs",
-            refuses,
-            fix(NVIDIA_MOST),
-        ),
+        Some(true) => findings
+            .with_reason_for_lower_severity("no NIC of the policy is known")
+            .add_with_severity(Severity::Warning, "/spec/numVfs", refuses, fix(NVIDIA_MOST)),
         Some(false) => {
             // The operator raises the number in the firmware, as far as that allows.
-            let least = nics(context).filter_map(|(_, nic)| nic.total_vfs).min();
+            let least = nics_that_policy_takes(context).filter_map(|(_, nic)| nic.total_vfs).min();
             let message = match least {
                 Some(most) if most >= wanted => return,
                 Some(most) => format!(
@@ -98,14 +97,14 @@ fn above_webhook(
             };
             findings
                 .with_reason_for_lower_severity("the operator raises the number of VFs in the firmware")
-                .add_as(
+                .add_with_severity(
                     Severity::Warning,
                     "/spec/numVfs",
                     message,
                     "Set numVfs to at most the value of NUM_OF_VFS in the NIC's firmware settings.",
                 );
         }
-        None => findings.with_reason_for_lower_severity(WEBHOOK_OFF).add_as(
+        None => findings.with_reason_for_lower_severity(WEBHOOK_OFF).add_with_severity(
             Severity::Warning,
             "/spec/numVfs",
             format!("{refuses}, and the NIC's firmware may offer even fewer VFs"),
@@ -121,17 +120,17 @@ fn cel() -> Cel {
         u32::MAX
     );
     let checks = vec![
-        Check::warning(
-            node_policy(&most),
+        CelCheck::warning(
+            condition_unless_named_default(&most),
             "numVfs is above 128: the operator's webhook refuses more than 128 VFs of an NVIDIA NIC, and the NIC's firmware may offer even fewer VFs; set numVfs to 128 or less",
         ),
-        Check::warning(
-            node_policy(&format!("{number} && variables.spec.numVfs == 0")),
+        CelCheck::warning(
+            condition_unless_named_default(&format!("{number} && variables.spec.numVfs == 0")),
             "numVfs: 0 creates no VFs, and the operator's webhook refuses the policy; set numVfs to the number of VFs that each NIC needs",
         ),
     ];
     Cel {
         beyond: Some("SriovOperatorConfigs, and the NICs' limits in SriovNetworkNodeStates"),
-        ..node_policy_cel(checks)
+        ..cel_with_policy_variables(checks)
     }
 }

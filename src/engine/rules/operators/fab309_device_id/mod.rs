@@ -1,13 +1,13 @@
 //! FAB309: nicSelector with the ID of a VF, or with an ID that has capitals or 0x.
 
-use super::sriov_policy_in_cel::{node_policy, node_policy_cel};
-use super::{sriov_policy_nodes, supported_nics};
-use crate::rules::finding::{Findings, Severity};
+use super::sriov_policy_in_cel::{cel_with_policy_variables, condition_unless_named_default};
+use super::{nodes_and_nics_of_sriov_policy, supported_nics};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::rules_in_cel::{self, Cel, Check};
-use crate::text::printable;
+use crate::rules::rules_in_cel::{self, Cel, CelCheck};
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB309",
@@ -28,8 +28,8 @@ pub(super) static RULE: Rule = Rule {
 const PLACEHOLDER: &str = "the placeholder may be replaced later";
 const VIRTUAL_MACHINES: &str = "the nodes may be virtual machines, where VFs appear as NICs";
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(policy) = context.node_policy() else { return };
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(policy) = context.sriov_policy_unless_default() else { return };
     let nics = &policy.nics;
     if nics.net_filter.is_some() {
         return;
@@ -37,9 +37,9 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let given = [("vendor", nics.vendor.as_deref()), ("deviceID", nics.device_id.as_deref())];
     for (field, id) in given.into_iter().filter_map(|(field, id)| Some((field, id?))) {
         let path = format!("/spec/nicSelector/{field}");
-        let (shown, plain) = (printable(id, 40), plain(id));
+        let (shown, plain) = (escaped_and_cut(id, 40), id_as_kernel_writes_it(id));
         if !is_hexadecimal(&plain) {
-            findings.with_reason_for_lower_severity(PLACEHOLDER).add_as(
+            findings.with_reason_for_lower_severity(PLACEHOLDER).add_with_severity(
                 Severity::Warning,
                 path,
                 format!("{field} {shown} is a placeholder or not an ID, so it matches no NIC"),
@@ -55,8 +55,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             );
         }
     }
-    let vendor = nics.vendor.as_deref().map(plain).filter(|id| is_hexadecimal(id));
-    let Some(device) = nics.device_id.as_deref().map(plain).filter(|id| is_hexadecimal(id)) else { return };
+    let vendor = nics.vendor.as_deref().map(id_as_kernel_writes_it).filter(|id| is_hexadecimal(id));
+    let Some(device) = nics.device_id.as_deref().map(id_as_kernel_writes_it).filter(|id| is_hexadecimal(id))
+    else {
+        return;
+    };
     let known = || supported_nics::models_of_vendor(vendor.as_deref());
     if known().any(|m| m.physical == device) {
         return;
@@ -66,25 +69,25 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     physical.dedup();
     let path = "/spec/nicSelector/deviceID";
     if physical.is_empty() {
-        findings.add_as(
+        findings.add_with_severity(
             Severity::Info,
             path,
             format!(
                 "deviceID {} is not in the NIC list of operator {}: the operator ignores the NIC unless supportedExtraNICs has its ID",
-                printable(&device, 40),
+                escaped_and_cut(&device, 40),
                 supported_nics::OPERATOR_VERSION
             ),
             "Add the NIC to supportedExtraNICs of the operator's chart, unless it is already there.",
         );
         return;
     }
-    let listed = sriov_policy_nodes::nics(context).next().is_some();
+    let listed = nodes_and_nics_of_sriov_policy::nics_that_policy_takes(context).next().is_some();
     if listed && policy.num_vfs == Some(1) {
         return;
     }
-    let (severity, why) = why_a_function(context, policy.num_vfs);
+    let (severity, why) = severity_and_effect_of_vf_id(context, policy.num_vfs);
     let fix = if listed { "On virtual machines, set numVfs: 1. On physical nodes, write" } else { "Write" };
-    findings.with_reason_for_lower_severity(VIRTUAL_MACHINES).add_as(
+    findings.with_reason_for_lower_severity(VIRTUAL_MACHINES).add_with_severity(
         severity,
         path,
         format!("deviceID {device} is an ID of VFs, not of NICs: {why}"),
@@ -95,8 +98,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 /// What the identifier of a VF selects. On OpenStack the operator lists the VFs of a virtual machine as NICs of one VF
 /// each (k8snetworkplumbingwg/sriov-network-operator pkg/platform/openstack, DiscoverSriovDevices; pkg/host/internal/sriov,
 /// ConfigSriovDevicesVirtual).
-fn why_a_function(context: &ObjectContext<'_>, num_vfs: Option<u32>) -> (Severity, String) {
-    if let Some((node, nic)) = sriov_policy_nodes::nics(context).next() {
+fn severity_and_effect_of_vf_id(context: &ObjectContext<'_>, num_vfs: Option<u32>) -> (Severity, String) {
+    if let Some((node, nic)) = nodes_and_nics_of_sriov_policy::nics_that_policy_takes(context).next() {
         let why =
             format!("only virtual machines have NICs with this ID, such as {} of node {node}", nic.name);
         (Severity::Warning, why)
@@ -122,32 +125,32 @@ fn cel() -> Cel {
         rules_in_cel::literals(&functions)
     );
     let checks = vec![
-        Check::error(
-            node_policy(odd),
+        CelCheck::error(
+            condition_unless_named_default(odd),
             "the operator compares vendor and deviceID as text, so capitals, blanks or 0x never match; write four lower-case hexadecimal digits",
         ),
-        Check::warning(
-            node_policy(placeholder),
+        CelCheck::warning(
+            condition_unless_named_default(placeholder),
             "vendor or deviceID is a placeholder or not an ID, so it matches no NIC; write four lower-case hexadecimal digits",
         ),
-        Check::error(
-            node_policy(&format!("!({ONE_VF}) &&\n{function}")),
+        CelCheck::error(
+            condition_unless_named_default(&format!("!({ONE_VF}) &&\n{function}")),
             "deviceID is an ID of VFs, not of NICs: the operator finds no NIC with this ID; write the \
                  ID of the NIC, such as 101b, 101d, 1021 or a2dc",
         ),
-        Check::warning(
-            node_policy(&format!("{ONE_VF} &&\n{function}")),
+        CelCheck::warning(
+            condition_unless_named_default(&format!("{ONE_VF} &&\n{function}")),
             "deviceID is an ID of VFs, not of NICs: the operator finds NICs with this ID only in virtual machines; write the \
                  ID of the NIC, such as 101b, 101d, 1021 or a2dc",
         ),
     ];
-    Cel { beyond: Some("NICs in SriovNetworkNodeStates"), ..node_policy_cel(checks) }
+    Cel { beyond: Some("NICs in SriovNetworkNodeStates"), ..cel_with_policy_variables(checks) }
 }
 
 const ONE_VF: &str = "variables.spec.?numVfs.orValue(0) == 1";
 
 /// An identifier as the kernel writes it.
-fn plain(id: &str) -> String {
+fn id_as_kernel_writes_it(id: &str) -> String {
     let id = id.trim().to_ascii_lowercase();
     id.strip_prefix("0x").map(str::to_owned).unwrap_or(id)
 }

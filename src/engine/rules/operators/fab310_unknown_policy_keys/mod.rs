@@ -1,8 +1,8 @@
 //! FAB310: unknown key in a SriovNetworkNodePolicy.
 
-use crate::rules::crd_fields::report_unknown_keys;
 use crate::rules::finding::Severity;
 use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::report_fields_crd_refuses::report_unknown_keys;
 use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,12 +1,12 @@
 //! FAB313: SriovNetworkNodePolicy that selects NICs only by vendor or model.
 
-use super::sriov_policy_in_cel::{node_policy, node_policy_cel};
+use super::sriov_policy_in_cel::{cel_with_policy_variables, condition_unless_named_default};
 use super::supported_nics;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::rules_in_cel::{self, Cel, Check};
+use crate::rules::rules_in_cel::{self, Cel, CelCheck};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB313",
@@ -18,8 +18,8 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(policy) = context.node_policy() else { return };
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(policy) = context.sriov_policy_unless_default() else { return };
     let nics = &policy.nics;
     if !nics.interfaces.is_empty() || !nics.addresses.is_empty() || nics.net_filter.is_some() {
         return;
@@ -59,14 +59,14 @@ fn cel() -> Cel {
             supported_nics::MODELS.iter().any(|m| m.vendor == own.vendor && shares_function(own, m))
         }))
     );
-    node_policy_cel(vec![
-        Check::warning(
-            node_policy(&vendor),
+    cel_with_policy_variables(vec![
+        CelCheck::warning(
+            condition_unless_named_default(&vendor),
             "nicSelector names only a vendor: the pool takes every NIC of this vendor, also storage and management NICs; \
                  add pfNames or rootDevices",
         ),
-        Check::warning(
-            node_policy(&model),
+        CelCheck::warning(
+            condition_unless_named_default(&model),
             "nicSelector names only a deviceID, and its VFs have the same ID as VFs of other models: the pool may take VFs of other NICs; add pfNames or rootDevices",
         ),
     ])

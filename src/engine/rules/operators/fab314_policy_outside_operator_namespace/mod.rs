@@ -1,7 +1,7 @@
 //! FAB314: SriovNetworkNodePolicy outside of the operator's namespace.
 
 use super::operator_namespace::own_and_operator_namespace_if_differing;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     if let Some((own, operator)) = own_and_operator_namespace_if_differing(context) {
         findings.add(
             "/metadata/namespace",

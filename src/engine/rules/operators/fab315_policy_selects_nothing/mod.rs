@@ -1,8 +1,8 @@
 //! FAB315: SriovNetworkNodePolicy that matches no known node or NIC.
 
-use super::sriov_policy_nodes::nics;
+use super::nodes_and_nics_of_sriov_policy::nics_that_policy_takes;
 use crate::nodes::InCommon;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
@@ -16,8 +16,8 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(policy) = context.node_policy() else { return };
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(policy) = context.sriov_policy_unless_default() else { return };
     let nodes = context.snapshot.nodes_for_audience();
     if nodes.is_empty() {
         return;
@@ -36,8 +36,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if policy.nics.is_empty() || policy.nics.net_filter.is_some() {
         return;
     }
-    let Some((example, _)) = context.selected_nics().first() else { return };
-    if nics(context).next().is_none() {
+    let Some((example, _)) = context.nics_of_selected_nodes().first() else { return };
+    if nics_that_policy_takes(context).next().is_none() {
         findings.add(
             "/spec/nicSelector",
             format!("nicSelector matches no NIC of the selected nodes (for example node {example}): the operator creates no VFs"),

@@ -1,8 +1,8 @@
 //! FAB316: externallyManaged policy with more VFs, a larger MTU or another link type than the NIC has.
 
-use super::sriov_policy_nodes::{nics, word};
-use crate::facts::sriov_node_state::Interface;
-use crate::rules::finding::{Findings, Severity};
+use super::nodes_and_nics_of_sriov_policy::{link_type_word, nics_that_policy_takes};
+use crate::facts::sriov_node_state::PhysicalFunction;
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
@@ -16,10 +16,10 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(policy) = context.node_policy().filter(|p| p.external) else { return };
-    let find = |more: &dyn Fn(&Interface) -> Option<String>| {
-        nics(context)
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(policy) = context.sriov_policy_unless_default().filter(|p| p.external) else { return };
+    let find = |more: &dyn Fn(&PhysicalFunction) -> Option<String>| {
+        nics_that_policy_takes(context)
             .find_map(|(node, nic)| more(nic).map(|has| format!("NIC {} of node {node} has {has}", nic.name)))
     };
     let fix = "Configure the NIC at boot, or write the NIC's own value here.";
@@ -34,7 +34,9 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add("/spec/mtu", describe(&format!("mtu {}", policy.mtu.unwrap_or(0)), has), fix);
     }
     let Some(link) = policy.link else { return };
-    if let Some(has) = find(&|nic| nic.link.filter(|l| *l != link).map(|l| format!("linkType {}", word(l)))) {
-        findings.add("/spec/linkType", describe(&format!("linkType {}", word(link)), has), fix);
+    if let Some(has) =
+        find(&|nic| nic.link.filter(|l| *l != link).map(|l| format!("linkType {}", link_type_word(l))))
+    {
+        findings.add("/spec/linkType", describe(&format!("linkType {}", link_type_word(link)), has), fix);
     }
 }

@@ -1,8 +1,8 @@
 //! FAB318: SriovNetworkNodePolicy for RoCE with an MTU of 1500 or less.
 
-use super::sriov_policy_nodes::nics;
+use super::nodes_and_nics_of_sriov_policy::nics_that_policy_takes;
 use crate::multus::LinkLayer;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
@@ -19,12 +19,12 @@ pub(super) static RULE: Rule = Rule {
 /// Largest MTU over which RoCE sends 1024 bytes.
 const SMALL: u32 = 1500;
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(policy) = context.node_policy().filter(|p| p.rdma()) else { return };
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(policy) = context.sriov_policy_unless_default().filter(|p| p.do_vfs_have_rdma()) else { return };
     let Some(mtu) = policy.mtu.filter(|mtu| *mtu <= SMALL) else { return };
     let ethernet = |link| link == Some(LinkLayer::Ethernet);
     let of_nics = || {
-        let mut links = nics(context).map(|(_, nic)| nic.link).peekable();
+        let mut links = nics_that_policy_takes(context).map(|(_, nic)| nic.link).peekable();
         links.peek().is_some() && links.all(ethernet)
     };
     if ethernet(policy.link) || (policy.link.is_none() && of_nics()) {

@@ -1,17 +1,17 @@
 //! FAB325: two SriovNetworkNodePolicies that take the same VFs of a NIC.
 
-use super::do_sriov_policies_overlap::{Meeting, OurNics, may_select_same_nic};
-use super::other_sriov_policies::{is_applied_before, others};
-use super::sriov_policy_nodes::requirements;
-use crate::facts::sriov_node_policy::{NicIndex, NicSelector};
-use crate::facts::sriov_node_state::Interface;
-use crate::facts::{NicSet, NodePolicy};
+use super::do_sriov_policies_overlap::{NicInCommon, OurNics, may_select_same_nic_ignoring_names};
+use super::nodes_and_nics_of_sriov_policy::node_requirements_of_policy;
+use super::other_sriov_policies::{is_applied_before, other_policies_in_time};
+use crate::facts::sriov_node_policy::{NicSelector, NicSelectorForManyNics};
+use crate::facts::sriov_node_state::PhysicalFunction;
+use crate::facts::{NodesWithSameNics, SriovNodePolicy};
 use crate::nodes::{InCommon, NodeSelection};
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::other_sriov_policy_and_common_nodes::{CommonNodes, OtherPolicy};
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::sriov_policy_beside::{Common, Other};
 use std::cell::LazyCell;
 
 pub(super) static RULE: Rule = Rule {
@@ -27,34 +27,35 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(own) = context.node_policy() else { return };
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(own) = context.sriov_policy_unless_default() else { return };
     if own.nics.is_empty() || own.num_vfs == Some(0) {
         return;
     }
     let nics = OurNics::new(own, context.snapshot);
-    let taken = LazyCell::new(|| taken(context, nics.index()));
+    let taken = LazyCell::new(|| nics_that_policy_takes(context, nics.selector_for_many_nics()));
     let our_nodes = LazyCell::new(|| context.selected_nodes());
-    for other in others(context) {
+    for other in other_policies_in_time(context) {
         let findings = &mut findings.about_other_object(other.name);
         let policy = other.policy;
         // Of one resource the operator keeps one group of VFs, and the pool of the device plugin has the VFs of both.
         if policy.nics.is_empty() || policy.num_vfs == Some(0) || policy.resource == own.resource {
             continue;
         }
-        if other.shared == Common::None {
+        if other.shared == CommonNodes::None {
             continue;
         }
         match nics.first_nic_in_common(policy, true) {
             Some(met) => {
-                let severity = match other.shared.certain() && !replaces(own, policy, &met) {
-                    true => Severity::Error,
-                    false => Severity::Warning,
-                };
+                let severity =
+                    match other.shared.is_certain() && !does_one_replace_the_other(own, policy, &met) {
+                        true => Severity::Error,
+                        false => Severity::Warning,
+                    };
                 if !findings.has_room_for(severity) {
                     continue;
                 }
-                findings.add_as(
+                findings.add_with_severity(
                     severity,
                     met.path,
                     format!(
@@ -62,7 +63,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                         met.nic,
                         other.name,
                         other.shared.words(),
-                        outcome(context, own, other)
+                        which_resource_gets_vfs(context, own, other)
                     ),
                     "Give the policies different VFs or nodes.",
                 );
@@ -71,19 +72,19 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 // Two different numbers are a deliberate order.
                 let severity =
                     if own.priority == policy.priority { Severity::Warning } else { Severity::Info };
-                if !findings.has_room_for(severity) || !by_other_fields(&nics, policy) {
+                if !findings.has_room_for(severity) || !may_take_same_nic_by_other_fields(&nics, policy) {
                     continue;
                 }
                 let Some(ours) = our_nodes.as_ref() else { return };
-                let Some((node, nic)) = taken_by_both(context, ours, policy, &taken) else { continue };
-                findings.add_as(
+                let Some((node, nic)) = first_nic_both_take(context, ours, policy, &taken) else { continue };
+                findings.add_with_severity(
                     severity,
                     "/spec/nicSelector",
                     format!(
                         "policy {1:?} also takes VFs of NIC {0} on node {node}, through other fields of nicSelector: {2}",
                         nic.name,
                         other.name,
-                        outcome(context, own, other)
+                        which_resource_gets_vfs(context, own, other)
                     ),
                     "Select the NICs by pfNames in both policies.",
                 );
@@ -97,8 +98,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 /// (k8snetworkplumbingwg/sriov-network-operator controllers/sriovnetworknodepolicy_controller.go,
 /// renderDevicePluginConfigData; sriov-network-device-plugin cmd/sriovdp/manager.go, excludeAllocatedDevices). But the
 /// last policy binds the driver, and on vfio-pci a VF has no RDMA device.
-fn outcome(context: &ObjectContext<'_>, own: &NodePolicy, other: Other<'_>) -> String {
-    let name = context.text("/metadata/name").unwrap_or_default();
+fn which_resource_gets_vfs(
+    context: &ObjectContext<'_>,
+    own: &SriovNodePolicy,
+    other: OtherPolicy<'_>,
+) -> String {
+    let name = context.non_empty_text_at("/metadata/name").unwrap_or_default();
     let Some(own_is_first) = is_applied_before((name, own), other) else {
         return format!(
             "one policy has no priority, so the VFs go to resource {:?} or {:?}",
@@ -113,47 +118,51 @@ fn outcome(context: &ObjectContext<'_>, own: &NodePolicy, other: Other<'_>) -> S
 }
 
 /// Whether a policy for fewer nodes replaces one for more: the purpose of priorities.
-fn replaces(a: &NodePolicy, b: &NodePolicy, met: &Meeting) -> bool {
+fn does_one_replace_the_other(a: &SriovNodePolicy, b: &SriovNodePolicy, met: &NicInCommon) -> bool {
     met.ranges == [None, None] && a.priority != b.priority && a.nodes != b.nodes
 }
 
 /// Whether two policies may take all VFs of a NIC, by different fields of their selectors.
-fn by_other_fields(ours: &OurNics<'_>, policy: &NodePolicy) -> bool {
-    let own = ours.index().selector();
+fn may_take_same_nic_by_other_fields(ours: &OurNics<'_>, policy: &SriovNodePolicy) -> bool {
+    let own = ours.selector_for_many_nics().selector();
     let ranged = |nics: &NicSelector| nics.interfaces.iter().any(|name| name.contains('#'));
     (own.interfaces.is_empty() || policy.nics.interfaces.is_empty())
         && !ranged(own)
         && !ranged(&policy.nics)
-        && may_select_same_nic(ours.index(), &policy.nics)
+        && may_select_same_nic_ignoring_names(ours.selector_for_many_nics(), &policy.nics)
 }
 
 /// The NICs that the policy takes on its nodes.
-fn taken<'a>(context: &ObjectContext<'a>, index: &NicIndex<'_>) -> Vec<(&'a NicSet, Vec<&'a Interface>)> {
-    let of_set = |(_, set): &(&str, &'a NicSet)| {
-        let nics: Vec<&Interface> = set.interfaces().iter().filter(|nic| index.takes(nic)).collect();
+fn nics_that_policy_takes<'a>(
+    context: &ObjectContext<'a>,
+    index: &NicSelectorForManyNics<'_>,
+) -> Vec<(&'a NodesWithSameNics, Vec<&'a PhysicalFunction>)> {
+    let of_set = |(_, set): &(&str, &'a NodesWithSameNics)| {
+        let nics: Vec<&PhysicalFunction> =
+            set.interfaces().iter().filter(|nic| index.selects_nic(nic)).collect();
         (!nics.is_empty()).then_some((*set, nics))
     };
-    context.selected_nics().iter().filter_map(of_set).collect()
+    context.nics_of_selected_nodes().iter().filter_map(of_set).collect()
 }
 
 /// The first NIC that both take, on a node that is known. Of many NICs only as many are compared as the decision may look
 /// at.
-fn taken_by_both<'a>(
+fn first_nic_both_take<'a>(
     context: &ObjectContext<'a>,
     ours: &NodeSelection<'a, '_>,
-    other: &NodePolicy,
-    taken: &[(&'a NicSet, Vec<&'a Interface>)],
-) -> Option<(&'a str, &'a Interface)> {
+    other: &SriovNodePolicy,
+    taken: &[(&'a NodesWithSameNics, Vec<&'a PhysicalFunction>)],
+) -> Option<(&'a str, &'a PhysicalFunction)> {
     let deadline = context.deadline;
-    let both = ours.with(&requirements(other));
-    let index = other.nics.index();
+    let both = ours.with(&node_requirements_of_policy(other));
+    let index = other.nics.for_many_nics();
     for (set, nics) in taken {
         let mut found = None;
         for nic in nics {
             if !deadline.take_looks(1) {
                 return None;
             }
-            if index.takes(nic) {
+            if index.selects_nic(nic) {
                 found = Some(*nic);
                 break;
             }

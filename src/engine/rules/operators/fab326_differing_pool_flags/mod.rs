@@ -1,9 +1,9 @@
 //! FAB326: SriovNetworkNodePolicies of one resource with different isRdma, vdpaType or other pool flags.
 
 use super::other_sriov_policies::is_applied_before;
-use super::sriov_policies_of_resource::{of_resource, severity};
-use crate::facts::NodePolicy;
-use crate::rules::finding::{Findings, Severity};
+use super::sriov_policies_of_resource::{error_if_nodes_are_certain, other_policies_of_same_resource};
+use crate::facts::SriovNodePolicy;
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
@@ -29,20 +29,20 @@ const KEPT: &str = "the operator takes the flag from the first policy, and that 
 const OPEN: &str = "one policy has no priority, so the order of the policies is not known";
 const HINT: &str = "excludeTopology is only a hint for NUMA placement";
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(own) = context.node_policy() else { return };
-    let name = context.text("/metadata/name").unwrap_or_default();
-    for other in of_resource(context, own) {
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(own) = context.sriov_policy_unless_default() else { return };
+    let name = context.non_empty_text_at("/metadata/name").unwrap_or_default();
+    for other in other_policies_of_same_resource(context, own) {
         let findings = &mut findings.about_other_object(other.name);
         let policy = other.policy;
         let first = is_applied_before((name, own), other);
-        let vdpa = |p: &NodePolicy| p.vdpa.clone().unwrap_or_else(|| "not set".to_owned());
+        let vdpa = |p: &SriovNodePolicy| p.vdpa.clone().unwrap_or_else(|| "not set".to_owned());
         let winner = match first {
             Some(true) => "this policy".to_owned(),
             _ => format!("policy {:?}", other.name),
         };
         // Of the first policy, whichever of the two that is.
-        let lacks = |has: fn(&NodePolicy) -> bool| {
+        let lacks = |has: fn(&SriovNodePolicy) -> bool| {
             first.map(|own_is_first| !has(if own_is_first { own } else { policy }))
         };
         let flags = [
@@ -65,7 +65,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         for (flag, ours, theirs, breaks, so) in flags.iter().filter(|(_, ours, theirs, ..)| ours != theirs) {
             let (severity, because, why) = match breaks {
                 Some(true) => (
-                    severity(other.shared),
+                    error_if_nodes_are_certain(other.shared),
                     LABELS,
                     format!("{winner} wins, so resource {} {so}", own.resource),
                 ),
@@ -79,7 +79,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                     "one of the two policies sets no priority, so either policy may win".to_owned(),
                 ),
             };
-            findings.with_reason_for_lower_severity(because).add_as(
+            findings.with_reason_for_lower_severity(because).add_with_severity(
                 severity,
                 format!("/spec/{flag}"),
                 format!(
@@ -91,7 +91,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             );
         }
         if own.exclude_topology != policy.exclude_topology {
-            findings.with_reason_for_lower_severity(HINT).add_as(
+            findings.with_reason_for_lower_severity(HINT).add_with_severity(
                 Severity::Warning,
                 "/spec/excludeTopology",
                 format!(

@@ -1,9 +1,9 @@
 //! FAB327: one resource for both InfiniBand and Ethernet VFs, or for both kernel and vfio-pci VFs.
 
-use super::sriov_policies_of_resource::{of_resource, severity};
-use super::sriov_policy_nodes::word;
-use crate::facts::NodePolicy;
-use crate::rules::finding::{Findings, Severity};
+use super::nodes_and_nics_of_sriov_policy::link_type_word;
+use super::sriov_policies_of_resource::{error_if_nodes_are_certain, other_policies_of_same_resource};
+use crate::facts::SriovNodePolicy;
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
@@ -18,18 +18,18 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(own) = context.node_policy() else { return };
-    let driver = |p: &NodePolicy| if p.vfio { "vfio-pci" } else { "netdevice" };
-    for other in of_resource(context, own) {
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(own) = context.sriov_policy_unless_default() else { return };
+    let driver = |p: &SriovNodePolicy| if p.vfio { "vfio-pci" } else { "netdevice" };
+    for other in other_policies_of_same_resource(context, own) {
         let findings = &mut findings.about_other_object(other.name);
         let policy = other.policy;
         let links = own.link.zip(policy.link).filter(|(ours, theirs)| ours != theirs);
-        let links = links.map(|(ours, theirs)| ("linkType", word(ours), word(theirs)));
+        let links = links.map(|(ours, theirs)| ("linkType", link_type_word(ours), link_type_word(theirs)));
         let drivers = (own.vfio != policy.vfio).then(|| ("deviceType", driver(own), driver(policy)));
         for (field, ours, theirs) in links.into_iter().chain(drivers) {
-            findings.add_as(
-                severity(other.shared),
+            findings.add_with_severity(
+                error_if_nodes_are_certain(other.shared),
                 format!("/spec/{field}"),
                 format!(
                     "{field} is {ours} in this policy but {theirs} in policy {1:?} ({2}): pods with {0:?} get a VF of either type at random",

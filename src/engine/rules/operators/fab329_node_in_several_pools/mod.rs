@@ -1,12 +1,12 @@
 //! FAB329: nodes in more than one SriovNetworkPoolConfig.
 
 use super::do_selectors_share_nodes::OurNodes;
-use crate::facts::PoolConfig;
-use crate::rules::finding::{Findings, Severity};
+use crate::facts::SriovPoolConfig;
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::POOL_CONFIG;
+use crate::rules::other_sriov_policy_and_common_nodes::CommonNodes;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::sriov_policy_beside::Common;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB329",
@@ -18,41 +18,42 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     // FAB809 reports values of other types.
-    let Ok(own) = PoolConfig::parse(context.json) else { return };
-    let counted = |pool: &PoolConfig| !pool.hardware_offload;
+    let Ok(own) = SriovPoolConfig::parse(context.json) else { return };
+    let counted = |pool: &SriovPoolConfig| !pool.hardware_offload;
     let Some(nodes) = own.nodes.as_ref().filter(|_| counted(&own)) else { return };
     let nodes: Vec<_> = nodes.iter().map(|c| c.requirement()).collect();
     let nodes = OurNodes::new(&nodes, context.snapshot.nodes_for_audience(), context.deadline);
-    let name = context.text("/metadata/name");
-    let namespace = context.text("/metadata/namespace");
+    let name = context.non_empty_text_at("/metadata/name");
+    let namespace = context.non_empty_text_at("/metadata/namespace");
     for (other_namespace, other, pool) in context.snapshot.cluster_facts_for_audience().pool_configs() {
-        let findings = &mut findings.about_other_object(other);
-        if context.deadline.is_over() {
+        // A file may have thousands of pools that select the same nodes.
+        if context.deadline.is_over() || findings.must_stop_reporting() {
             return;
         }
+        let findings = &mut findings.about_other_object(other);
         // The operator reads the pools of all namespaces.
         let same = Some(other) == name && namespace.is_none_or(|n| n == other_namespace);
         let Some(theirs) = pool.nodes.as_ref().filter(|_| !same && counted(pool)) else { continue };
         let theirs: Vec<_> = theirs.iter().map(|c| c.requirement()).collect();
-        let shared = nodes.common(&theirs);
-        if shared == Common::None {
+        let shared = nodes.nodes_in_common_with(&theirs);
+        if shared == CommonNodes::None {
             continue;
         }
-        let severity = if shared.certain() { Severity::Error } else { Severity::Warning };
+        let severity = if shared.is_certain() { Severity::Error } else { Severity::Warning };
         if !findings.has_room_for(severity) {
             continue;
         }
-        findings.add_as(
+        findings.add_with_severity(
             severity,
             "/spec/nodeSelector",
             format!(
                 "{} this pool and pool {other:?}: the operator stops configuring a node that is in two pools",
                 match shared {
-                    Common::Node(node) => format!("node {node} is in"),
-                    Common::Implied => "nodes are in".to_owned(),
-                    Common::None | Common::Possible => "nodes may be in".to_owned(),
+                    CommonNodes::Node(node) => format!("node {node} is in"),
+                    CommonNodes::Implied => "nodes are in".to_owned(),
+                    CommonNodes::None | CommonNodes::Possible => "nodes may be in".to_owned(),
                 }
             ),
             "Select each node in only one pool.",

@@ -1,9 +1,9 @@
 //! FAB330: one RDMA resource over NICs of different models.
 
-use super::sriov_policies_of_resource::of_resource;
+use super::sriov_policies_of_resource::other_policies_of_same_resource;
 use super::supported_nics;
-use crate::facts::NodePolicy;
-use crate::rules::finding::{Findings, Severity};
+use crate::facts::SriovNodePolicy;
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
@@ -17,20 +17,21 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(own) = context.node_policy().filter(|p| p.rdma()) else { return };
-    let model = |policy: &NodePolicy| {
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(own) = context.sriov_policy_unless_default().filter(|p| p.do_vfs_have_rdma()) else { return };
+    let model = |policy: &SriovNodePolicy| {
         let device = policy.nics.device_id.as_deref()?;
         supported_nics::models_of_vendor(policy.nics.vendor.as_deref())
             .find(|m| m.physical == device)
             .map(|m| m.name)
     };
     let Some(ours) = model(own) else { return };
-    for other in of_resource(context, own) {
-        let Some(theirs) = model(other.policy).filter(|m| *m != ours && other.policy.rdma()) else {
+    for other in other_policies_of_same_resource(context, own) {
+        let Some(theirs) = model(other.policy).filter(|m| *m != ours && other.policy.do_vfs_have_rdma())
+        else {
             continue;
         };
-        if other.shared.certain() {
+        if other.shared.is_certain() {
             findings.add(
                 "/spec/nicSelector/deviceID",
                 format!(

@@ -1,25 +1,26 @@
 //! FAB335: ipam, metaPlugins or capabilities of an SR-IOV network that are not valid JSON.
 
-use super::meta_plugins::refused_plugin_values;
-use crate::rules::finding::{Findings, Severity};
+use super::report_values_meta_plugins_refuse::report_values_meta_plugins_refuse;
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::json_in_text_fields::{self, EmbeddedFault};
 use crate::rules::object_context::ObjectContext;
-use crate::rules::object_kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
+use crate::rules::object_kinds::{OVS_NETWORK, SRIOV_IB_NETWORK, SRIOV_NETWORK};
 use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB335",
     severity: Severity::Error,
     files: files!(),
-    kinds: &[NETWORK, IB_NETWORK, OVS_NETWORK],
+    kinds: &[SRIOV_NETWORK, SRIOV_IB_NETWORK, OVS_NETWORK],
     object: Some(check),
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let ipam = context.ipam_text().and_then(|(_, read)| read.as_ref().err().cloned());
     let plugins = context.meta_plugins().and_then(|(_, read)| read.as_ref().err().cloned());
-    let capabilities = context.text("/spec/capabilities").and_then(|text| capabilities(text).err());
+    let capabilities =
+        context.non_empty_text_at("/spec/capabilities").and_then(|text| capabilities(text).err());
     let faults = [
         ("ipam", ipam, "not a JSON object", "Write ipam as one JSON object."),
         (
@@ -37,7 +38,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     ];
     for (field, fault, what, fix) in faults {
         if let Some(fault) = fault {
-            findings.add_within(
+            findings.add_in_text(
                 format!("/spec/{field}"),
                 fault.spot,
                 format!("{field} is {what} ({fault})"),
@@ -45,19 +46,19 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             );
         }
     }
-    refused_plugin_values(context, findings);
+    report_values_meta_plugins_refuse(context, findings);
 }
 
 /// Reads `capabilities`, which the CNI library takes as a mapping of truth values
 /// (containernetworking/cni pkg/types, `Capabilities map[string]bool`).
 fn capabilities(text: &str) -> Result<(), EmbeddedFault> {
-    let object = json_in_text_fields::object(text, &[])?;
+    let object = json_in_text_fields::read_object(text, &[])?;
     match object.iter().find(|(_, value)| !value.is_boolean()) {
         None => Ok(()),
         Some((key, _)) => Err(EmbeddedFault {
-            spot: json_in_text_fields::spot_of(text, key),
+            spot: json_in_text_fields::line_and_column_of_string(text, key),
             what: "a value other than true or false".to_owned(),
-            near: crate::text::printable(key, 40),
+            near: crate::text::escaped_and_cut(key, 40),
         }),
     }
 }

@@ -1,8 +1,8 @@
 //! FAB336: unknown key in a SriovNetwork, SriovIBNetwork or OVSNetwork.
 
-use crate::rules::crd_fields::report_unknown_keys;
 use crate::rules::finding::Severity;
-use crate::rules::object_kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
+use crate::rules::object_kinds::{OVS_NETWORK, SRIOV_IB_NETWORK, SRIOV_NETWORK};
+use crate::rules::report_fields_crd_refuses::report_unknown_keys;
 use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     lesser: &[(Severity::Info, "a newer version of the kind may have the key")],
     files: files!(),
-    kinds: &[NETWORK, IB_NETWORK, OVS_NETWORK],
+    kinds: &[SRIOV_NETWORK, SRIOV_IB_NETWORK, OVS_NETWORK],
     object: Some(report_unknown_keys),
     ..Rule::DEFAULT
 };

@@ -1,10 +1,10 @@
 //! FAB351: SriovNetworkPoolConfig with conflicting fields or an invalid maxUnavailable.
 
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::POOL_CONFIG;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::rules_in_cel::{Cel, Check};
+use crate::rules::rules_in_cel::{Cel, CelCheck};
 use serde_json::Value;
 
 pub(super) static RULE: Rule = Rule {
@@ -17,10 +17,10 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(spec) = context.value().and_then(|v| v.get("spec")) else { return };
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(spec) = context.whole_object().and_then(|v| v.get("spec")) else { return };
     let given = |field: &str| spec.get(field).filter(|v| !v.is_null());
-    if context.text("/spec/ovsHardwareOffloadConfig/name").is_some() {
+    if context.non_empty_text_at("/spec/ovsHardwareOffloadConfig/name").is_some() {
         for field in ["maxUnavailable", "nodeSelector"].into_iter().filter(|f| given(f).is_some()) {
             findings.add(
                 format!("/spec/{field}"),
@@ -29,7 +29,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             );
         }
     }
-    if let Some(fault) = given("maxUnavailable").and_then(fault) {
+    if let Some(fault) = given("maxUnavailable").and_then(fault_of_max_unavailable) {
         findings.add(
             "/spec/maxUnavailable",
             format!("maxUnavailable {fault}: the operator drains no node of the pool"),
@@ -47,11 +47,11 @@ fn cel() -> Cel {
                     type(variables.spec.maxUnavailable) == string &&\n\
                     !variables.spec.maxUnavailable.matches('^[+]?0*(100|[1-9][0-9]?)%$'))";
     let checks = vec![
-        Check::error(
+        CelCheck::error(
             offload,
             "maxUnavailable or nodeSelector is set together with ovsHardwareOffloadConfig.name: a pool is for offload or for drains, so the operator applies neither setting; write two SriovNetworkPoolConfigs",
         ),
-        Check::error(
+        CelCheck::error(
             most,
             "invalid maxUnavailable: the operator drains no node of the pool; write a number of at least 0, or a text from 1% \
                  to 100%",
@@ -60,7 +60,7 @@ fn cel() -> Cel {
     Cel { variables: Vec::new(), checks, beyond: None }
 }
 
-fn fault(most: &Value) -> Option<&'static str> {
+fn fault_of_max_unavailable(most: &Value) -> Option<&'static str> {
     match most {
         Value::Number(n) => n.as_i64().filter(|n| *n < 0).map(|_| "is below zero"),
         Value::String(text) => {
@@ -78,16 +78,16 @@ fn fault(most: &Value) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::fault;
+    use super::fault_of_max_unavailable;
     use serde_json::json;
 
     #[test]
     fn what_can_be_unavailable() {
         for fine in [json!(0), json!(3), json!("1%"), json!("100%"), json!(null)] {
-            assert_eq!(fault(&fine), None, "{fine}");
+            assert_eq!(fault_of_max_unavailable(&fine), None, "{fine}");
         }
         for wrong in [json!(-1), json!("2"), json!("0%"), json!("101%"), json!("x%"), json!("")] {
-            assert!(fault(&wrong).is_some(), "{wrong}");
+            assert!(fault_of_max_unavailable(&wrong).is_some(), "{wrong}");
         }
     }
 }

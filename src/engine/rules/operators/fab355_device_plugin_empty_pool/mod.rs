@@ -1,8 +1,8 @@
 //! FAB355: device plugin configuration with a pool that has no devices, or unintended devices.
 
-use super::objects_with_device_plugin_config::report;
-use crate::rules::device_plugin_config_fault_type::Concern;
-use crate::rules::finding::{Findings, Severity};
+use super::device_plugin_configs_in_object::report_faults_with_consequence;
+use crate::rules::device_plugin_config_fault_type::ConsequenceOfFault;
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::rule_declaration::{Rule, files};
@@ -18,6 +18,6 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    report(context, Concern::Devices, findings);
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    report_faults_with_consequence(context, ConsequenceOfFault::Devices, findings);
 }

@@ -1,8 +1,8 @@
 //! FAB356: device plugin configuration that only the operator's webhook refuses.
 
-use super::objects_with_device_plugin_config::report;
-use crate::rules::device_plugin_config_fault_type::Concern;
-use crate::rules::finding::{Findings, Severity};
+use super::device_plugin_configs_in_object::report_faults_with_consequence;
+use crate::rules::device_plugin_config_fault_type::ConsequenceOfFault;
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::rule_declaration::{Rule, files};
@@ -16,6 +16,6 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    report(context, Concern::Operator, findings);
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    report_faults_with_consequence(context, ConsequenceOfFault::Operator, findings);
 }

@@ -1,10 +1,10 @@
 //! FAB357: NicClusterPolicy or NicNodePolicy that the operator cannot apply.
 
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use serde_json::Value;
 
 pub(super) static RULE: Rule = Rule {
@@ -20,17 +20,17 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(object) = context.value() else { return };
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(object) = context.whole_object() else { return };
     let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).filter(|t| !t.is_empty());
     let name = text("/metadata/name").unwrap_or_default();
     if context.kind == "NicClusterPolicy" && !name.is_empty() && name != "nic-cluster-policy" {
-        findings.add_as(
+        findings.add_with_severity(
             Severity::Warning,
             "/metadata/name",
             format!(
                 "the operator ignores NicClusterPolicy \"{}\": it reads only the object named \"nic-cluster-policy\"",
-                printable(name, 63)
+                escaped_and_cut(name, 63)
             ),
             "Set metadata.name: nic-cluster-policy.",
         );
@@ -41,10 +41,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add("/metadata/name", message, "Set metadata.name to at most 30 characters.");
     }
     if let Some(version) = text("/spec/ofedDriver/version").filter(|v| !is_driver_version(v)) {
-        findings.add_as(
+        findings.add_with_severity(
             Severity::Warning,
             "/spec/ofedDriver/version",
-            format!("version {:?} is not the version of a driver image", printable(version, 60)),
+            format!("version {:?} is not the version of a driver image", escaped_and_cut(version, 60)),
             "Write the tag of the driver image without the operating system, such as 24.01-0.3.3.1-0.",
         );
     }
@@ -60,7 +60,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     check_guid_ranges(object, findings);
 }
 
-fn check_guid_ranges(object: &Value, findings: &mut Findings<'_>) {
+fn check_guid_ranges(object: &Value, findings: &mut FindingsOfRule<'_>) {
     let Some(ib) = object.pointer("/spec/ibKubernetes").filter(|v| v.is_object()) else { return };
     let mut read = Vec::new();
     for key in ["pKeyGUIDPoolRangeStart", "pKeyGUIDPoolRangeEnd"] {
@@ -71,7 +71,7 @@ fn check_guid_ranges(object: &Value, findings: &mut Findings<'_>) {
                 format!("/spec/ibKubernetes/{key}"),
                 format!(
                     "{key} {:?} is not a GUID of eight octets with colons: ib-kubernetes exits",
-                    printable(written, 60)
+                    escaped_and_cut(written, 60)
                 ),
                 "Write a GUID such as 02:00:00:00:00:00:00:00.",
             ),

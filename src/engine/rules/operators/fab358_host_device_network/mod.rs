@@ -1,11 +1,11 @@
 //! FAB358: HostDeviceNetwork without networkNamespace, or with an invalid resourceName.
 
-use crate::rules::finding::{Findings, Severity};
-use crate::rules::object_context::{Event, ObjectContext};
+use crate::rules::finding::{FindingsOfRule, Severity};
+use crate::rules::object_context::{ObjectContext, ObjectEvent};
 use crate::rules::object_kinds::HOST_DEVICE_NETWORK;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::rules_in_cel::{Cel, Check};
-use crate::text::{printable, tree};
+use crate::rules::rules_in_cel::{Cel, CelCheck};
+use crate::text::{escaped_and_cut, parse_document_within_limit};
 use serde_json::Value;
 
 pub(super) static RULE: Rule = Rule {
@@ -22,8 +22,8 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(object) = context.value() else { return };
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(object) = context.whole_object() else { return };
     // The API server refuses a value of another type (FAB366).
     let refused = |pointer: &str| object.pointer(pointer).is_some_and(|v| !v.is_string() && !v.is_null());
     let namespace = text(object, "/spec/networkNamespace");
@@ -35,7 +35,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         );
     }
     let resource = text(object, "/spec/resourceName");
-    let shown = printable(resource, 63);
+    let shown = escaped_and_cut(resource, 63);
     if refused("/spec/resourceName") {
     } else if resource.is_empty() {
         findings.add(
@@ -44,7 +44,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             "Write the name of a pool of the SR-IOV device plugin, without nvidia.com/.",
         );
     } else if resource.strip_prefix("nvidia.com/").is_some_and(is_name) {
-        findings.add_as(
+        findings.add_with_severity(
             Severity::Warning,
             "/spec/resourceName",
             format!(
@@ -59,16 +59,16 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             "Write the name without a prefix; the operator adds nvidia.com/.",
         );
     }
-    if let Event::Updated { old } = context.event {
-        let old: Value = tree(old).unwrap_or_default();
+    if let ObjectEvent::Updated { old } = context.event {
+        let old: Value = parse_document_within_limit(old).unwrap_or_default();
         let before = text(&old, "/spec/networkNamespace");
         if !before.is_empty() && before != namespace {
-            findings.add_as(
+            findings.add_with_severity(
                 Severity::Warning,
                 "/spec/networkNamespace",
                 format!(
                     "networkNamespace changes: the operator does not delete the old network in namespace {:?}",
-                    printable(before, 63)
+                    escaped_and_cut(before, 63)
                 ),
                 "Delete the old NetworkAttachmentDefinition by hand.",
             );
@@ -80,16 +80,16 @@ fn cel() -> Cel {
     let name = "variables.resource.matches('^(nvidia[.]com/)?[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$')";
     let prefixed = format!("{name} && variables.resource.startsWith('nvidia.com/')");
     let checks = vec![
-        Check::error(
+        CelCheck::error(
             "variables.spec.?networkNamespace.orValue('') == ''",
             "networkNamespace is not set, and HostDeviceNetwork has no default for it: the operator creates no network; set \
                  networkNamespace to the namespace of the pods",
         ),
-        Check::error(
+        CelCheck::error(
             format!("!{name}"),
             "resourceName is not the name of a pool (letters, digits, `-`, `_`, `.`), so Multus gets no device; write the name without a prefix; the operator adds nvidia.com/",
         ),
-        Check::warning(
+        CelCheck::warning(
             prefixed,
             "resourceName has prefix nvidia.com/: the operator adds the prefix itself, and its webhook refuses the name; write the name without nvidia.com/",
         ),

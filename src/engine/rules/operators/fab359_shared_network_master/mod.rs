@@ -1,13 +1,13 @@
 //! FAB359: MacvlanNetwork or IPoIBNetwork without a master interface, or with a master of the wrong link type.
 
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::networks::master_interface::{
-    BY_NAME, DEFAULT_ROUTE, OTHER_NODES, fault_of_master_interface,
+    DEFAULT_ROUTE, KNOWN_ONLY_BY_NAME, OTHER_NODES, fault_of_master_interface,
 };
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{IPOIB_NETWORK, MACVLAN_NETWORK};
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::rules_in_cel::{Cel, Check};
+use crate::rules::rules_in_cel::{Cel, CelCheck};
 use serde_json::Value;
 
 pub(super) static RULE: Rule = Rule {
@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[
         (Severity::Warning, OTHER_NODES),
-        (Severity::Warning, BY_NAME),
+        (Severity::Warning, KNOWN_ONLY_BY_NAME),
         (Severity::Warning, DEFAULT_ROUTE),
     ],
     files: files!(),
@@ -25,8 +25,8 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(object) = context.value() else { return };
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(object) = context.whole_object() else { return };
     let master = object.pointer("/spec/master");
     // FAB809 reports a value of another type.
     if master.is_some_and(|m| !m.is_string() && !m.is_null())
@@ -37,7 +37,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let cni_type = if context.kind == "IPoIBNetwork" { "ipoib" } else { "macvlan" };
     let master = master.and_then(Value::as_str).filter(|m| !m.is_empty());
     if let Some(fault) = fault_of_master_interface(context, cni_type, master) {
-        findings.with_reason_for_lower_severity(fault.because).add_as(
+        findings.with_reason_for_lower_severity(fault.because).add_with_severity(
             fault.severity,
             "/spec/master",
             fault.message,
@@ -54,11 +54,11 @@ fn cel() -> Cel {
         )
     };
     let checks = vec![
-        Check::error(
+        CelCheck::error(
             none("IPoIBNetwork"),
             "`master` is not set: plugin ipoib has no default for this field, so every attachment fails; set master to the nodes' InfiniBand interface",
         ),
-        Check::warning(
+        CelCheck::warning(
             none("MacvlanNetwork"),
             "`master` is not set: macvlan uses the interface of the default route, often the management NIC; set master to the fabric's interface",
         ),

@@ -1,8 +1,8 @@
 //! FAB360: ipam or metaPlugins of an NVIDIA network that are not valid JSON.
 
-use super::meta_plugins::refused_plugin_values;
-use crate::rules::finding::{Findings, Severity};
-use crate::rules::json_in_text_fields::spot;
+use super::report_values_meta_plugins_refuse::report_values_meta_plugins_refuse;
+use crate::rules::finding::{FindingsOfRule, Severity};
+use crate::rules::json_in_text_fields::line_and_column;
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{HOST_DEVICE_NETWORK, IPOIB_NETWORK, MACVLAN_NETWORK};
 use crate::rules::rule_declaration::{Rule, files};
@@ -17,9 +17,9 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     if let Some((_, Err(fault))) = context.ipam_text() {
-        findings.add_within(
+        findings.add_in_text(
             "/spec/ipam",
             fault.spot,
             format!("the operator never creates the network: ipam is not a JSON object ({fault})"),
@@ -31,7 +31,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         return;
     };
     match read {
-        Err(fault) => findings.add_within(
+        Err(fault) => findings.add_in_text(
             "/spec/metaPlugins",
             fault.spot,
             format!("metaPlugins is not a series of JSON objects with commas between them ({fault})"),
@@ -40,15 +40,15 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         Ok(entries) => {
             let named = |v: Option<&Value>| v.and_then(Value::as_str).is_some_and(|t| !t.is_empty());
             for entry in entries.iter().filter(|e| !named(e.object.get("type"))) {
-                findings.add_within_as(
+                findings.add_in_text_with_severity(
                     Severity::Error,
                     "/spec/metaPlugins",
-                    || spot(meta, entry.at),
+                    || line_and_column(meta, entry.at),
                     "a plugin in metaPlugins has no type: Multus cannot call the plugin chain",
                     "Add the plugin's type, such as \"type\": \"tuning\".",
                 );
             }
-            refused_plugin_values(context, findings);
+            report_values_meta_plugins_refuse(context, findings);
         }
     }
 }

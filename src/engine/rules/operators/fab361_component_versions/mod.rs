@@ -1,10 +1,10 @@
 //! FAB361: components of a NicClusterPolicy from different releases of the operator.
 
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -37,8 +37,8 @@ const COMPONENTS: [&str; 12] = [
 /// version (Mellanox/network-operator pkg/state/state_spectrumx.go and its manifests).
 const WITHOUT_GLOBAL: &str = "/spec/spectrumXOperator/xPlane";
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(object) = context.value() else { return };
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(object) = context.whole_object() else { return };
     let mut by_repository: BTreeMap<&str, Vec<Component<'_>>> = BTreeMap::new();
     for component in components(object) {
         by_repository.entry(component.repository).or_default().push(component);
@@ -59,9 +59,9 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 format!(
                     "{} has version {}, but {} has version {}: these two releases are not tested together",
                     other.name,
-                    printable(other.version, 40),
+                    escaped_and_cut(other.version, 40),
                     like.name,
-                    printable(like.version, 40)
+                    escaped_and_cut(like.version, 40)
                 ),
                 "Use the tags of one release for all components.",
             );
@@ -93,13 +93,13 @@ fn components(object: &Value) -> Vec<Component<'_>> {
         let (at, version) = own_or_global(component, "version")?;
         let (_, repository) = own_or_global(component, "repository")?;
         let name = component.rsplit('/').next().unwrap_or_default();
-        Some(Component { at, name, repository, version, release: release(version)? })
+        Some(Component { at, name, repository, version, release: operator_release_of_tag(version)? })
     };
     COMPONENTS.into_iter().chain([WITHOUT_GLOBAL]).filter_map(read).collect()
 }
 
 /// `X.Y` of `network-operator-vX.Y.Z`, with anything behind it (`-rc.1`, `-stig-fips`).
-fn release(tag: &str) -> Option<(u32, u32)> {
+fn operator_release_of_tag(tag: &str) -> Option<(u32, u32)> {
     let mut numbers = tag.strip_prefix("network-operator-v")?.splitn(3, '.');
     let (year, month) = (numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?);
     numbers.next().filter(|patch| patch.starts_with(|c: char| c.is_ascii_digit()))?;
@@ -123,7 +123,7 @@ mod tests {
             ("sha256:9a83", None),
             ("latest", None),
         ] {
-            assert_eq!(release(tag), expected, "{tag}");
+            assert_eq!(operator_release_of_tag(tag), expected, "{tag}");
         }
     }
 

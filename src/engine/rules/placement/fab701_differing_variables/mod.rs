@@ -1,14 +1,14 @@
 //! FAB701: NCCL variable with different values on the ranks of one job.
 
-use super::replica_types::is_one_world;
+use super::do_replica_types_make_one_world::do_replica_types_make_one_world;
 use crate::plan::pod_with_plan::Variable;
-use crate::pod::list_length_limits::has_long_commands;
+use crate::pod::limits_and_costs_of_pods::has_long_commands;
 use crate::pod::pod_fields::Container;
-use crate::pod::shell::{assigned, sources_file};
-use crate::rules::finding::{Findings, Severity};
+use crate::pod::shell::{all_assigned_names, sources_file};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::rule_declaration::{Rule, files};
-use crate::rules::workload_context::{Asked, WorkloadContext};
-use crate::text::printable;
+use crate::rules::workload_context::{FoundAboutTemplate, WorkloadContext};
+use crate::text::escaped_and_cut;
 use std::collections::HashSet;
 
 pub(super) static RULE: Rule = Rule {
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Variables that must be equal on all ranks, and NCCL's default, which counts where a rank has none.
-const SHARED: &[(&str, Option<&str>)] = &[
+const VARIABLES_EQUAL_ON_ALL_RANKS: &[(&str, Option<&str>)] = &[
     ("NCCL_ALGO", None),
     ("NCCL_BUFFSIZE", None),
     ("NCCL_CHUNK_SIZE", None),
@@ -63,15 +63,18 @@ const SHARED: &[(&str, Option<&str>)] = &[
     ("NCCL_WIN_ENABLE", None),
 ];
 
-fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
-    if context.templates.len() < 2 || !is_one_world(context) {
+fn check(context: &WorkloadContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    if context.templates.len() < 2 || !do_replica_types_make_one_world(context) {
         return;
     }
-    let mut roles = context.templates_in_scope().filter_map(|(t, asked)| Some((t, Ranks::of(asked)?)));
+    let mut roles =
+        context.templates_in_scope().filter_map(|(t, asked)| Some((t, ContainerOfRanks::of(asked)?)));
     let Some((first, first_ranks)) = roles.next() else { return };
     // Read once, not once for each replica type.
-    let shared: Vec<_> =
-        SHARED.iter().map(|(name, default)| (*name, *default, first_ranks.given(name))).collect();
+    let shared: Vec<_> = VARIABLES_EQUAL_ON_ALL_RANKS
+        .iter()
+        .map(|(name, default)| (*name, *default, first_ranks.given(name)))
+        .collect();
     for (template, ranks) in roles.take_while(|_| !context.deadline.is_over()) {
         if findings.must_stop_reporting() {
             return;
@@ -79,20 +82,23 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         let (index, container) = (ranks.index, ranks.container);
         for (name, default, there) in &shared {
             let here = ranks.given(name);
-            let words = |given: &Given<'_>| match given {
-                Given::Value(value) => printable(value, 40),
+            let words = |given: &ValueOnRank<'_>| match given {
+                ValueOnRank::Value(value) => escaped_and_cut(value, 40),
                 _ => "unset".to_owned(),
             };
             let differs = match (&here, there) {
-                (Given::Unknown, _) | (_, Given::Unknown) | (Given::Absent, Given::Absent) => false,
-                (Given::Value(a), Given::Value(b)) => a != b,
+                (ValueOnRank::Unknown, _)
+                | (_, ValueOnRank::Unknown)
+                | (ValueOnRank::Absent, ValueOnRank::Absent) => false,
+                (ValueOnRank::Value(a), ValueOnRank::Value(b)) => a != b,
                 // A default that depends on the version or the machine is not compared.
-                (Given::Value(value), Given::Absent) | (Given::Absent, Given::Value(value)) => {
+                (ValueOnRank::Value(value), ValueOnRank::Absent)
+                | (ValueOnRank::Absent, ValueOnRank::Value(value)) => {
                     default.is_some_and(|default| *value != default)
                 }
             };
             if differs {
-                let at = match container.env_var(name) {
+                let at = match container.last_entry_of_variable(name) {
                     Some((nth, _)) => format!("/env/{nth}"),
                     None => String::new(),
                 };
@@ -101,9 +107,9 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
                     format!(
                         "{name} is {} in {:?} but {} in {:?}: the job hangs, because all ranks need the same value",
                         words(there),
-                        printable(first.name(), 63),
+                        escaped_and_cut(first.role_or_pointer(), 63),
                         words(&here),
-                        printable(template.name(), 63)
+                        escaped_and_cut(template.role_or_pointer(), 63)
                     ),
                     format!("Set {name} to the same value in both pod templates, or remove it from both."),
                 );
@@ -113,13 +119,14 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Whether a variable is one that all ranks share. Their names are in order.
-fn is_shared(name: &str) -> bool {
-    name.starts_with("NCCL_") && SHARED.binary_search_by_key(&name, |(shared, _)| shared).is_ok()
+fn must_be_equal_on_all_ranks(name: &str) -> bool {
+    name.starts_with("NCCL_")
+        && VARIABLES_EQUAL_ON_ALL_RANKS.binary_search_by_key(&name, |(shared, _)| shared).is_ok()
 }
 
 /// A variable as one replica type has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Given<'a> {
+enum ValueOnRank<'a> {
     Value(&'a str),
     Absent,
     /// Taken from elsewhere, or set in shell text.
@@ -127,8 +134,8 @@ enum Given<'a> {
 }
 
 /// The first container with accelerators, which runs the ranks.
-struct Ranks<'a> {
-    asked: Asked<'a>,
+struct ContainerOfRanks<'a> {
+    asked: FoundAboutTemplate<'a>,
     index: usize,
     container: &'a Container<'a>,
     /// Variables that its shell text sets. The text is read once, not once for each variable.
@@ -137,48 +144,50 @@ struct Ranks<'a> {
     opaque: bool,
 }
 
-impl<'a> Ranks<'a> {
-    fn of(asked: Asked<'a>) -> Option<Self> {
+impl<'a> ContainerOfRanks<'a> {
+    fn of(asked: FoundAboutTemplate<'a>) -> Option<Self> {
         let mut containers = asked.overlay.pod_before_plan().containers().iter().enumerate();
         let (index, container) =
             containers.find(|(index, _)| asked.subject.demands.of_app_container(*index).any)?;
         let long = has_long_commands(asked.overlay.pod_before_plan());
-        let texts = container.shell_text().filter(|_| !long);
-        let set = texts.flat_map(assigned).filter(|name| is_shared(name)).collect();
+        let texts = container.command_and_argument_words().filter(|_| !long);
+        let set =
+            texts.flat_map(all_assigned_names).filter(|name| must_be_equal_on_all_ranks(name)).collect();
         let opaque = long
             || container.env_from.as_ref().is_some_and(|sources| !sources.is_empty())
-            || container.shell_text().any(|text| sources_file(text) || text.contains("nccl"));
+            || container.command_and_argument_words().any(|text| sources_file(text) || text.contains("nccl"));
         Some(Self { asked, index, container, set, opaque })
     }
 
-    fn given(&self, name: &str) -> Given<'a> {
+    fn given(&self, name: &str) -> ValueOnRank<'a> {
         if self.set.contains(name) {
-            return Given::Unknown;
+            return ValueOnRank::Unknown;
         }
         match self.asked.overlay.variable(self.index, self.container, name) {
-            Some(Variable::Value(value)) => Given::Value(value.trim()),
-            Some(Variable::Unknown) => Given::Unknown,
-            None if self.opaque => Given::Unknown,
-            None => Given::Absent,
+            Some(Variable::Value(value)) => ValueOnRank::Value(value.trim()),
+            Some(Variable::Unknown) => ValueOnRank::Unknown,
+            None if self.opaque => ValueOnRank::Unknown,
+            None => ValueOnRank::Absent,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::SHARED;
+    use super::VARIABLES_EQUAL_ON_ALL_RANKS;
     use crate::nccl::variable_table;
 
     #[test]
     fn the_list_is_the_tables() {
-        let listed = |name: &str| SHARED.iter().any(|(shared, _)| *shared == name);
-        let uniform = variable_table::all().filter(|v| v.uniform == Some(true) && v.family == "nccl");
+        let listed = |name: &str| VARIABLES_EQUAL_ON_ALL_RANKS.iter().any(|(shared, _)| *shared == name);
+        let uniform =
+            variable_table::all_variables().filter(|v| v.uniform == Some(true) && v.family == "nccl");
         let missing: Vec<&str> = uniform.map(|v| v.name).filter(|name| !listed(name)).collect();
         // Other rules report these two wherever they are set (FAB420, FAB416).
         assert_eq!(missing, ["NCCL_COMM_ID", "NCCL_GRAPH_FILE"]);
-        for (name, _) in SHARED {
-            assert_eq!(variable_table::find(name).and_then(|v| v.uniform), Some(true), "{name}");
-            assert!(super::is_shared(name), "{name} is out of order");
+        for (name, _) in VARIABLES_EQUAL_ON_ALL_RANKS {
+            assert_eq!(variable_table::find_variable(name).and_then(|v| v.uniform), Some(true), "{name}");
+            assert!(super::must_be_equal_on_all_ranks(name), "{name} is out of order");
         }
     }
 }

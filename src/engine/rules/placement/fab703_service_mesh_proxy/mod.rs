@@ -1,7 +1,7 @@
 //! FAB703: service mesh proxy in a pod of a training job.
 
 use crate::pod::PodView;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
 use crate::rules::rule_declaration::{Rule, files};
@@ -19,14 +19,17 @@ const LINKERD: &str = "linkerd.io/inject";
 /// Annotations that exclude traffic from the proxy.
 const PAST: [&str; 2] = ["traffic.sidecar.istio.io/", "config.linkerd.io/skip-"];
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let pod = context.pod();
-    let Some((mesh, path, fix)) = injected(pod, context) else { return };
+    let Some((mesh, path, fix)) = mesh_that_injects_proxy(pod, context) else { return };
     // Meshes do not inject into hostNetwork pods.
-    if pod.host_network() || !context.subject.demands.requests_any_accelerator() || takes_past(pod) {
+    if pod.host_network()
+        || !context.subject.demands.requests_any_accelerator()
+        || takes_traffic_past_proxy(pod)
+    {
         return;
     }
-    if context.gang().is_none_or(|gang| !gang.several) {
+    if context.multi_node_evidence().is_none_or(|gang| !gang.several) {
         return;
     }
     findings.add(
@@ -36,13 +39,16 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     );
 }
 
-fn takes_past(pod: &PodView<'_>) -> bool {
+fn takes_traffic_past_proxy(pod: &PodView<'_>) -> bool {
     let annotations = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
     annotations.is_some_and(|a| a.iter().any(|(key, _)| PAST.iter().any(|past| key.starts_with(past))))
 }
 
 /// The mesh, the path of what enables it, and the fix.
-fn injected(pod: &PodView<'_>, context: &PodContext<'_>) -> Option<(&'static str, String, &'static str)> {
+fn mesh_that_injects_proxy(
+    pod: &PodView<'_>,
+    context: &PodContext<'_>,
+) -> Option<(&'static str, String, &'static str)> {
     let labels = pod.metadata.as_ref().and_then(|m| m.labels.as_ref());
     let label = |key: &str| labels.and_then(|l| l.get(key)).map(|v| &**v);
     let no_istio = "Set label sidecar.istio.io/inject: \"false\" on the pods.";

@@ -3,10 +3,10 @@
 use crate::pod::PodView;
 use crate::pod::pod_fields::Presence;
 use crate::pod::workload_kinds;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::workload_context::WorkloadContext;
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB704",
@@ -16,12 +16,12 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &WorkloadContext<'_>, findings: &mut FindingsOfRule<'_>) {
     for (template, asked) in context.templates_in_scope() {
         let Some(pods) = template.pods.filter(|pods| *pods > 1) else { continue };
         let pod = template.pod;
         let hostname = pod.spec.as_ref().and_then(|s| s.hostname.as_deref()).filter(|h| !h.is_empty());
-        let own = workload_kinds::named(&context.maker.kind).any(|kind| kind.names_hosts);
+        let own = workload_kinds::workload_kinds_named(&context.maker.kind).any(|kind| kind.names_hosts);
         let fixed = hostname.filter(|_| !own);
         if !pod.host_network() && fixed.is_none() {
             continue;
@@ -37,11 +37,11 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             continue;
         };
         let named = |(index, c)| asked.overlay.variable(index, c, "NCCL_HOSTID").is_some();
-        if kept_apart(pod) || pod.containers().iter().enumerate().any(named) {
+        if are_pods_kept_on_different_nodes(pod) || pod.containers().iter().enumerate().any(named) {
             continue;
         }
         let (path, shared) = match fixed.filter(|_| !pod.host_network()) {
-            Some(name) => ("/spec/hostname", format!("host name {:?}", printable(name, 63))),
+            Some(name) => ("/spec/hostname", format!("host name {:?}", escaped_and_cut(name, 63))),
             None => ("/spec/hostNetwork", "its host name".to_owned()),
         };
         findings.add(
@@ -57,7 +57,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
 
 /// Whether the scheduler puts no two of these pods on one node. On the node's network every port that a container names
 /// is one of the node's.
-fn kept_apart(pod: &PodView<'_>) -> bool {
+fn are_pods_kept_on_different_nodes(pod: &PodView<'_>) -> bool {
     let given = |list: &[Presence]| !list.is_empty();
     let apart = pod.affinity().and_then(|a| a.pod_anti_affinity.as_ref()?.required.as_deref());
     let ports = pod.containers().iter().any(|c| c.ports.as_deref().is_some_and(given));

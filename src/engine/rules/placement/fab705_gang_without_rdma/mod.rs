@@ -4,12 +4,12 @@ use crate::demands::Subject;
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::nodes::{ClassSet, NodeView};
 use crate::pod::PodView;
-use crate::pod::nic_resource_names::names_rdma_device;
+use crate::pod::nic_resource_names::is_rdma_device_by_name;
 use crate::resolve::{Resolution, without_classes_lacking_accelerators};
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::workload_context::WorkloadContext;
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB705",
@@ -22,11 +22,11 @@ pub(super) static RULE: Rule = Rule {
 /// Annotations by which a provider's own webhook attaches NICs.
 const PROVIDERS: [&str; 2] = ["networking.gke.io/interfaces", "k8s.volcengine.com/pod-networks"];
 
-fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &WorkloadContext<'_>, findings: &mut FindingsOfRule<'_>) {
     if context.snapshot.nodes_for_audience().is_empty() {
         return;
     }
-    let mut offers = Offers::of(context.snapshot.nodes_for_audience());
+    let mut offers = RdmaResourcesOfNodes::of(context.snapshot.nodes_for_audience());
     for (template, asked) in context.templates_in_scope() {
         if findings.must_stop_reporting() {
             return;
@@ -38,7 +38,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             || asked.subject.demands.claims_network_devices()
             || pod.annotation(NETWORKS_ANNOTATION).is_some()
             || PROVIDERS.iter().any(|key| pod.annotation(key).is_some())
-            || asks_for_devices(pod);
+            || asks_for_unknown_devices(pod);
         let without = matches!(asked.resolution, Resolution::NotApplicable { .. });
         if !several
             || served
@@ -57,7 +57,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             format!("{}/spec", template.pointer),
             format!(
                 "the nodes offer {}{more}, but the pods request no RDMA device: NCCL runs over TCP",
-                printable(first, 100)
+                escaped_and_cut(first, 100)
             ),
             "Annotate the pod template with fabric-admission.dev/profile: NAME, or request the devices.",
         );
@@ -65,7 +65,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Any resource besides those of the core and the accelerators may be a NIC under a site's own name.
-fn asks_for_devices(pod: &PodView<'_>) -> bool {
+fn asks_for_unknown_devices(pod: &PodView<'_>) -> bool {
     let known = |name: &str| {
         !name.contains('/') || name.ends_with("/gpu") || name.contains("gpu") || name.contains("/mig-")
     };
@@ -74,15 +74,16 @@ fn asks_for_devices(pod: &PodView<'_>) -> bool {
 
 /// RDMA resources of the cluster, with the kinds of nodes that list them, and the answer for the last template: most
 /// templates of a workload can run on the same nodes.
-struct Offers<'s> {
+struct RdmaResourcesOfNodes<'s> {
     view: &'s NodeView,
     rdma: Vec<(&'s str, &'s ClassSet)>,
     last: Option<(ClassSet, Vec<&'s str>)>,
 }
 
-impl<'s> Offers<'s> {
+impl<'s> RdmaResourcesOfNodes<'s> {
     fn of(view: &'s NodeView) -> Self {
-        let rdma = view.classes().offering().filter(|(name, _)| names_rdma_device(name));
+        let rdma =
+            view.classes().resources_with_offering_classes().filter(|(name, _)| is_rdma_device_by_name(name));
         Self { view, rdma: rdma.collect(), last: None }
     }
 
@@ -93,9 +94,9 @@ impl<'s> Offers<'s> {
             return &[];
         }
         let classes = self.view.classes();
-        let mut accelerated = classes.none();
+        let mut accelerated = classes.empty_set();
         for name in &constraints.resources {
-            if let Some(offering) = classes.offering_of(name) {
+            if let Some(offering) = classes.classes_offering(name) {
                 accelerated.union_with(offering);
             }
         }
@@ -105,11 +106,12 @@ impl<'s> Offers<'s> {
             snapshot,
         ));
         let last = self.last.take().filter(|(nodes, _)| *nodes == accelerated);
-        let answer = last.map_or_else(|| self.on(&accelerated), |(_, names)| names);
+        let answer =
+            last.map_or_else(|| self.rdma_resources_on_all_classes(&accelerated), |(_, names)| names);
         &self.last.insert((accelerated, answer)).1
     }
 
-    fn on(&self, accelerated: &ClassSet) -> Vec<&'s str> {
+    fn rdma_resources_on_all_classes(&self, accelerated: &ClassSet) -> Vec<&'s str> {
         let mut without = accelerated.clone();
         self.rdma.iter().for_each(|(_, offering)| without.difference_with(offering));
         if !without.is_clear() {

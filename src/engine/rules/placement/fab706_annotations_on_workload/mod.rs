@@ -5,10 +5,10 @@ use crate::multus::NETWORKS_ANNOTATION;
 use crate::plan::{CONTAINERS_ANNOTATION, INJECT_ANNOTATION, RAILS_ANNOTATION};
 use crate::pod::how_ranks_start::RANKS_ANNOTATION;
 use crate::pod::is_multi_node::MULTI_NODE_ANNOTATION;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::workload_context::WorkloadContext;
-use crate::text::{json_pointer_token, printable};
+use crate::text::{escaped_and_cut, json_pointer_token};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB706",
@@ -40,7 +40,7 @@ const GROUPS: [&str; 7] = [
     "ray.io",
 ];
 
-fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &WorkloadContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let maker = context.maker;
     let Some(annotations) = context.metadata.and_then(|m| m.annotations.as_ref()) else { return };
     if !GROUPS.contains(&maker.group.as_str()) {
@@ -56,10 +56,13 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
                 format!("{}/metadata/annotations/{}", maker.pointer, json_pointer_token(key)),
                 format!(
                     "annotation {key} on the {} has no effect: pods get only the annotations of {}",
-                    printable(&maker.kind, 60),
-                    printable(template.pointer, 100)
+                    escaped_and_cut(&maker.kind, 60),
+                    escaped_and_cut(template.pointer, 100)
                 ),
-                format!("Move the annotation to {}/metadata/annotations.", printable(template.pointer, 100)),
+                format!(
+                    "Move the annotation to {}/metadata/annotations.",
+                    escaped_and_cut(template.pointer, 100)
+                ),
             );
         }
     }

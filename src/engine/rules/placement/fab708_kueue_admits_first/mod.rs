@@ -1,10 +1,10 @@
 //! FAB708: resources that the profile adds but Kueue's quota does not count.
 
 use crate::plan::{Edit, ResourceList};
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::workload_context::WorkloadContext;
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule =
@@ -13,7 +13,7 @@ pub(super) static RULE: Rule =
 /// kubernetes-sigs/kueue pkg/controller/constants.
 const QUEUE_LABEL: &str = "kueue.x-k8s.io/queue-name";
 
-fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &WorkloadContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let queue = context.metadata.and_then(|m| m.labels.as_ref()?.get(QUEUE_LABEL));
     let Some(queue) = queue.filter(|queue| !queue.is_empty()) else { return };
     for (template, asked) in context.templates_in_scope() {
@@ -37,8 +37,8 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             format!("{}/spec/containers", template.pointer),
             format!(
                 "the quota of queue {:?} does not count {}, which the profile adds: admitted pods may stay Pending",
-                printable(queue, 63),
-                printable(&shown.join(", "), 150)
+                escaped_and_cut(queue, 63),
+                escaped_and_cut(&shown.join(", "), 150)
             ),
             "Apply the output of fabric-admission review -o yaml, and add the resources to the ClusterQueue.",
         );

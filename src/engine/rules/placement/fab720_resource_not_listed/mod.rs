@@ -1,22 +1,22 @@
 //! FAB720: resource that is on no node where the pod can run.
 
-use super::node_classes_for_pod::landing_classes_with_accelerators;
+use super::node_classes_for_pod::classes_pod_can_run_on_with_accelerators;
 use crate::plan::{Edit, ResourceList};
-use crate::pod::list_length_limits::MAX_RESOURCE_NAMES;
-use crate::pod::resource_units::units;
-use crate::rules::finding::{Findings, Severity};
-use crate::rules::misspelt_resource::resource_name_meant;
+use crate::pod::containers_and_their_resources::units_or_zero;
+use crate::pod::limits_and_costs_of_pods::MAX_RESOURCE_NAMES;
+use crate::rules::finding::{FindingsOfRule, Severity};
+use crate::rules::misspelt_resource::resource_name_meant_if_unserved;
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
 
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::{json_pointer_token, printable};
+use crate::text::{escaped_and_cut, json_pointer_token};
 use std::collections::HashSet;
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB720", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     if context.subject.snapshot.nodes_for_audience().is_empty() {
         return;
     }
@@ -27,19 +27,21 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let extended = name.split_once('/').is_some_and(|(domain, _)| !domain.ends_with("kubernetes.io"));
         extended
             && !accelerators.contains(name)
-            && facts.class_behind(name).is_none()
-            && resource_name_meant(name, context.subject).is_none()
-            && profile.is_none_or(|p| !p.serves_resource(name))
+            && facts.device_class_of_resource(name).is_none()
+            && resource_name_meant_if_unserved(name, context.subject).is_none()
+            && profile.is_none_or(|p| !p.has_resource(name))
     };
     let mut seen: HashSet<&str> = HashSet::new();
     let mut first: Vec<(&str, String)> = Vec::new();
-    for (holder, container) in context.pod().holders() {
-        container.each_quantity(&mut |name, quantity| {
+    for (holder, container) in context.pod().containers_not_added_by_webhook() {
+        container.for_each_resource_quantity(&mut |name, quantity| {
             let few = seen.len() < MAX_RESOURCE_NAMES;
-            let new = few && !seen.contains(name) && units(quantity) > 0 && seen.insert(name);
+            let new = few && !seen.contains(name) && units_or_zero(quantity) > 0 && seen.insert(name);
             if new && judged(name) {
-                first
-                    .push((name, format!("{}/resources/limits/{}", holder.path(), json_pointer_token(name))));
+                first.push((
+                    name,
+                    format!("{}/resources/limits/{}", holder.json_pointer(), json_pointer_token(name)),
+                ));
             }
         });
     }
@@ -54,10 +56,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if first.is_empty() {
         return;
     }
-    let Some(set) = landing_classes_with_accelerators(context) else { return };
+    let Some(set) = classes_pod_can_run_on_with_accelerators(context) else { return };
     let classes = context.subject.snapshot.nodes_for_audience().classes();
     for (name, path) in first {
-        let listed = classes.offering_of(name);
+        let listed = classes.classes_offering(name);
         if listed.is_some_and(|listed| !listed.is_disjoint(&set)) {
             continue;
         }
@@ -70,11 +72,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             path,
             format!(
                 "the nodes where the pod can run do not offer {}{elsewhere}: the pod stays Pending",
-                printable(name, 80)
+                escaped_and_cut(name, 80)
             ),
             format!(
                 "Let the pod run on nodes that offer {}, or request another resource.",
-                printable(name, 80)
+                escaped_and_cut(name, 80)
             ),
         );
     }

@@ -1,15 +1,15 @@
 //! FAB722: RDMA over InfiniBand and over Ethernet in one pod.
 
 use crate::multus::LinkLayer;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
-use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::pointers_in_pod::networks_annotation;
 use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB722", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let pod = context.pod();
     if pod.host_network() || context.final_networks.is_none() {
         return;
@@ -29,7 +29,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     findings.add(
-        annotation_path(),
+        networks_annotation(),
         format!(
             "network {} is RoCE and network {} is InfiniBand: NCCL treats both as one fabric, and hangs",
             ethernet.describe(),

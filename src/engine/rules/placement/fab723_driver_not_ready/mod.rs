@@ -1,8 +1,8 @@
 //! FAB723: every node where the pod can run waits for the NIC driver.
 
-use super::node_classes_for_pod::landing_classes_with_accelerators;
-use crate::nodes::Requirement;
-use crate::rules::finding::{Findings, Severity};
+use super::node_classes_for_pod::classes_pod_can_run_on_with_accelerators;
+use crate::nodes::LabelRequirement;
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
 
@@ -12,14 +12,15 @@ pub(super) static RULE: Rule =
 /// Label of the NVIDIA Network Operator (Mellanox/network-operator pkg/nodeinfo).
 const DRIVER_WAIT: &str = "network.nvidia.com/operator.mofed.wait";
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let classes = context.subject.snapshot.nodes_for_audience().classes();
     let mut waiting = classes.all().clone();
-    classes.retain(&mut waiting, Requirement::equals(DRIVER_WAIT, "true"));
+    classes
+        .remove_classes_not_satisfying(&mut waiting, LabelRequirement::key_equals_value(DRIVER_WAIT, "true"));
     if waiting.is_clear() {
         return;
     }
-    let Some(set) = landing_classes_with_accelerators(context) else { return };
+    let Some(set) = classes_pod_can_run_on_with_accelerators(context) else { return };
     if set.is_subset(&waiting) {
         findings.add(
             "/spec",

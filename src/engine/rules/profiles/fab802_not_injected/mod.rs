@@ -2,7 +2,7 @@
 
 use crate::plan::INJECT_ANNOTATION;
 use crate::profile::schema::OnMissing;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
 
@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     if !context.not_injected {
         return;
     }
@@ -30,6 +30,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     );
     match profile.on_missing {
         OnMissing::Deny => findings.add("", message, fix),
-        OnMissing::Warn => findings.add_as(Severity::Warning, "", message, fix),
+        OnMissing::Warn => findings.add_with_severity(Severity::Warning, "", message, fix),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::facts::PROFILE_ANNOTATION;
 use crate::resolve::Resolution;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
 
@@ -17,7 +17,7 @@ pub static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let Resolution::NotApplicable { candidates, known } = context.resolution else { return };
     let list = match known - candidates.len() {
         // A tenant does not learn whether other namespaces have profiles.
@@ -44,7 +44,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     };
     let severity =
         if context.subject.snapshot.is_not_for_operator() { Severity::Warning } else { Severity::Info };
-    findings.add_as(
+    findings.add_with_severity(
         severity,
         "",
         format!("no fabric profile matches: the pod gets no RDMA network ({list})"),

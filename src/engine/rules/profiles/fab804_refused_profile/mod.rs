@@ -2,22 +2,22 @@
 
 use crate::facts::PROFILE_ANNOTATION;
 use crate::resolve::{Evidence, Resolution};
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
-use crate::rules::rule_declaration::{Rule, Waiver, files};
+use crate::rules::rule_declaration::{MayBeIgnored, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB804",
     severity: Severity::Error,
     files: files!(),
-    waiver: Waiver::Isolation,
+    waiver: MayBeIgnored::Isolation,
     denies_before_final: true,
     pod: Some(check),
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let Resolution::Refused { by, reason, fix, .. } = context.resolution else { return };
     match by {
         Evidence::NamespaceAnnotation => {

@@ -4,18 +4,18 @@ use crate::facts::PROFILE_ANNOTATION;
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::plan::{INJECT_ANNOTATION, MAX_CONTAINERS, OtherFabric, UserFabric, WhyNothingPlanned};
 use crate::resolve::{Evidence, Resolution};
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
-use crate::rules::rule_declaration::{Reach, Rule, files};
-use crate::text::{count, printable};
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
+use crate::text::{count_with_noun, escaped_and_cut};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB805",
     severity: Severity::Warning,
     lesser: &[(Severity::Info, "leaving the profile out is usually intended"), (Severity::Info, HAS_FABRIC)],
     files: files!(),
-    reach: Reach::AnyWarns,
+    reach: PodsChecked::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };
@@ -26,13 +26,13 @@ const HAS_FABRIC: &str = "the pod already has RDMA devices";
 /// What to do about a claim that is not known.
 const CREATE: &str = "Create the claim or its template before the pod. In a review, add the object to the inputs or to --cluster.";
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     if context.if_accelerated.applies
         && let Some(claim) = &context.subject.demands.fabric_claims().unread
     {
         let message = format!(
             "no profile is applied: claim {:?} may be for accelerators, but its ResourceClaim or ResourceClaimTemplate is not known",
-            printable(&claim.claim, 63)
+            escaped_and_cut(&claim.claim, 63)
         );
         findings.add(pointers_in_pod::claim(claim.index), message, CREATE);
         return;
@@ -40,11 +40,15 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if let Resolution::Outside { profile, evidence, reason } = context.resolution {
         let name = &profile.name;
         let whose = match evidence {
-            Evidence::Network(network) => format!("the pod has network {}, which", printable(network, 80)),
-            Evidence::Resource(resource) => format!("the pod requests {}, which", printable(resource, 80)),
+            Evidence::Network(network) => {
+                format!("the pod has network {}, which", escaped_and_cut(network, 80))
+            }
+            Evidence::Resource(resource) => {
+                format!("the pod requests {}, which", escaped_and_cut(resource, 80))
+            }
             _ => return,
         };
-        findings.add_as(
+        findings.add_with_severity(
             Severity::Info,
             "",
             format!("{whose} only profile {name:?} has, but the profile is not applied: {reason}"),
@@ -57,7 +61,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, _)) = context.resolution.profile() else { return };
     let name = &profile.name;
     if let Some(other) = context.plan.user_fabric.as_ref().and_then(UserFabric::other_fabric) {
-        return other_fabric(name, other, findings);
+        return report_pod_keeps_its_fabric(name, other, findings);
     }
     let Some(withheld) = &context.plan.withheld else { return };
     let annotation = |key: &str| pointers_in_pod::annotation(key);
@@ -97,7 +101,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             pointers_in_pod::claim(claim.index),
             format!(
                 "claim {:?} may be for NICs, but its ResourceClaim or ResourceClaimTemplate is not known",
-                printable(&claim.claim, 63)
+                escaped_and_cut(&claim.claim, 63)
             ),
             CREATE.to_owned(),
         ),
@@ -105,7 +109,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             annotation(NETWORKS_ANNOTATION),
             format!(
                 "the known objects do not show whether {} of the pod can serve as rails",
-                count(*networks, "network")
+                count_with_noun(*networks, "network")
             ),
             "Create the networks first, or request one device for each network. In a review, add the networks' manifests."
                 .to_owned(),
@@ -117,8 +121,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         ),
         WhyNothingPlanned::Conflict(resource) => (
             annotation(INJECT_ANNOTATION),
-            format!("NCCL cannot use {} and the profile's fabric in one pod", printable(resource, 80)),
-            format!("Remove annotation {INJECT_ANNOTATION}: \"full\", or remove {}.", printable(resource, 80)),
+            format!("NCCL cannot use {} and the profile's fabric in one pod", escaped_and_cut(resource, 80)),
+            format!("Remove annotation {INJECT_ANNOTATION}: \"full\", or remove {}.", escaped_and_cut(resource, 80)),
         ),
         WhyNothingPlanned::NotServed => (
             "/spec/containers".to_owned(),
@@ -174,11 +178,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             | WhyNothingPlanned::Conflict(_)
     );
     let severity = if warned { Severity::Warning } else { Severity::Info };
-    findings.add_as(severity, path, format!("profile {name:?} is not applied: {why}"), fix);
+    findings.add_with_severity(severity, path, format!("profile {name:?} is not applied: {why}"), fix);
 }
 
 /// Reports that a pod keeps the fabric that it has.
-fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>) {
+fn report_pod_keeps_its_fabric(profile: &str, other: &OtherFabric, findings: &mut FindingsOfRule<'_>) {
     let networks = || pointers_in_pod::annotation(NETWORKS_ANNOTATION);
     let full = format!(
         "If this is intended, ignore the finding. To get the profile's networks too, annotate the pod with {INJECT_ANNOTATION}: \"full\"."
@@ -190,38 +194,38 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
     };
     let findings = &mut findings.with_reason_for_lower_severity(HAS_FABRIC);
     match other {
-        OtherFabric::Unit(resource) => findings.add_as(
+        OtherFabric::Unit(resource) => findings.add_with_severity(
             Severity::Info,
             "/spec/containers",
-            has(printable(resource, 80)),
+            has(escaped_and_cut(resource, 80)),
             full,
         ),
-        OtherFabric::Claim(claim) => findings.add_as(
+        OtherFabric::Claim(claim) => findings.add_with_severity(
             Severity::Info,
             pointers_in_pod::claim(claim.index),
-            has(format!("claim {:?}, DeviceClass {}", printable(&claim.claim, 63), printable(&claim.class, 80))),
+            has(format!("claim {:?}, DeviceClass {}", escaped_and_cut(&claim.claim, 63), escaped_and_cut(&claim.class, 80))),
             full,
         ),
-        OtherFabric::UnknownClaim(claim) => findings.add_as(
+        OtherFabric::UnknownClaim(claim) => findings.add_with_severity(
             Severity::Warning,
             pointers_in_pod::claim(claim.index),
             format!(
                 "the devices of claim {:?} (class {}) may be NICs, so profile {profile:?} adds no networks, resources or variables",
-                printable(&claim.claim, 63),
-                printable(&claim.class, 80)
+                escaped_and_cut(&claim.claim, 63),
+                escaped_and_cut(&claim.class, 80)
             ),
             "If the devices are not NICs, ask the platform team to set unknownClaims: ignore in the profile.",
         ),
-        OtherFabric::Child(network, resource) => findings.add_as(
+        OtherFabric::Child(network, resource) => findings.add_with_severity(
             Severity::Info,
             networks(),
-            has(format!("{} of network {network}", printable(resource, 80))),
+            has(format!("{} of network {network}", escaped_and_cut(resource, 80))),
             full,
         ),
-        OtherFabric::Networks(attachments, resource) => findings.add_as(
+        OtherFabric::Networks(attachments, resource) => findings.add_with_severity(
             Severity::Info,
             networks(),
-            has(format!("{attachments} networks that use {}", printable(resource, 80))),
+            has(format!("{attachments} networks that use {}", escaped_and_cut(resource, 80))),
             full,
         ),
     }

@@ -5,11 +5,11 @@ use crate::facts::PROFILE_ANNOTATION;
 use crate::plan::why_pod_itself_excludes_profile;
 use crate::profile::Profile;
 use crate::resolve::{AmbiguityCause, Conditions, MAX_CANDIDATES_SHOWN, Resolution, Strength};
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
 use crate::snapshot::Ambiguity;
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 use std::sync::Arc;
 
 pub(super) static RULE: Rule = Rule {
@@ -32,7 +32,7 @@ const OWN_DEVICES: &str = "the pod names resources or networks of several profil
 const OTHER_LABEL: &str = "the pod requires a label that no profile selects";
 const UNCHANGED: &str = "no profile would change the pod";
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let Resolution::Ambiguous { candidates, because } = context.resolution else { return };
     let mut names: Vec<&str> =
         candidates.iter().take(MAX_CANDIDATES_SHOWN).map(|p| p.name.as_str()).collect();
@@ -46,15 +46,23 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     // Anyone may know the selectors of the profiles, but not whether nodes for the pod exist.
     let for_anyone = context.subject.snapshot.is_for_anyone();
     let wrong = match because {
-        AmbiguityCause::Selectors => misspelt_node_label::find(context, constraints, candidates),
-        AmbiguityCause::Nodes if for_anyone => misspelt_node_label::find(context, constraints, candidates),
+        AmbiguityCause::Selectors => {
+            misspelt_node_label::find_misspelt_label_or_value(context, constraints, candidates)
+        }
+        AmbiguityCause::Nodes if for_anyone => {
+            misspelt_node_label::find_misspelt_label_or_value(context, constraints, candidates)
+        }
         AmbiguityCause::Nodes | AmbiguityCause::Own => None,
     };
     // Without nodes, a spelling mistake is a guess, and does not make the label one that no node can have.
     let beside = if *because == AmbiguityCause::Selectors && (wrong.is_none() || for_anyone) {
-        beside(
+        label_that_no_profile_selects(
             context,
-            &Conditions::of(constraints, context.subject.snapshot.catalog(), context.deadline),
+            &Conditions::of(
+                constraints,
+                (context.subject.snapshot, context.subject.namespace),
+                context.deadline,
+            ),
             candidates,
         )
     } else {
@@ -111,11 +119,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         _ if beside.is_some() => (Severity::Warning, OTHER_LABEL),
         _ => (Severity::Error, ""),
     };
-    findings.with_reason_for_lower_severity(reason).add_as(severity, "", message, fix);
+    findings.with_reason_for_lower_severity(reason).add_with_severity(severity, "", message, fix);
 }
 
 /// A label that the pod requires and no profile selects, if the pod asks for no profile otherwise.
-fn beside(
+fn label_that_no_profile_selects(
     context: &PodContext<'_>,
     conditions: &Conditions<'_>,
     candidates: &[Arc<Profile>],
@@ -126,5 +134,5 @@ fn beside(
     let subject = &context.subject;
     let (key, value) =
         conditions.required_label_no_profile_selects(&|p| subject.snapshot.admits(p, subject.namespace))?;
-    Some(format!("{}={}", printable(key, 80), printable(value, 63)))
+    Some(format!("{}={}", escaped_and_cut(key, 80), escaped_and_cut(value, 63)))
 }

@@ -1,41 +1,41 @@
 //! FAB807: the pod cannot run on the nodes of its profile.
 
-use super::how_pod_names_profile::{is_named, with_placement};
+use super::how_pod_names_profile::{constraints_with_planned_placement, is_named_by_pod_or_flag};
 use crate::profile::Profile;
 use crate::resolve::{Conditions, Evidence, waits_for_nodes_of_profile};
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB807", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let Some((profile, evidence)) = context.resolution.profile() else { return };
     if evidence.is_of_nodes() || *evidence == Evidence::Flag {
         return;
     }
     if context.subject.snapshot.is_for_anyone() {
-        return by_selectors(context, profile, findings);
+        return report_by_selectors_only(context, profile, findings);
     }
     let Some(carrying) = context.subject.snapshot.catalog().node_classes_of(&profile.name) else { return };
     if carrying.is_clear() {
         return;
     }
-    let placed = with_placement(context, profile);
+    let placed = constraints_with_planned_placement(context, profile);
     let constraints = placed.as_ref().unwrap_or(&context.subject.constraints);
     if constraints.is_partial() {
         return;
     }
     let landing = context.subject.snapshot.landing(constraints, context.deadline);
     let waits = || waits_for_nodes_of_profile(profile, constraints, &landing, context.subject);
-    if !landing.is_disjoint(carrying) || !is_named(evidence) && waits() {
+    if !landing.is_disjoint(carrying) || !is_named_by_pod_or_flag(evidence) && waits() {
         return;
     }
     // The reasons are the pod's own text; only admins may know how many nodes there are.
     let by = context.subject.snapshot.excluded_nodes_by_constraint(constraints, carrying, context.deadline);
-    let by: Vec<String> = by.iter().take(3).map(|d| printable(&d.by, 80)).collect();
+    let by: Vec<String> = by.iter().take(3).map(|d| escaped_and_cut(&d.by, 80)).collect();
     // A decision that has taken all its looks knows no reason.
     let because = if by.is_empty() { String::new() } else { format!(", because of {}", by.join("; ")) };
     let message = format!("the pod cannot run on any node of profile {:?}{because}", profile.name);
@@ -47,12 +47,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 /// The same for a caller who may know the selectors of profiles and nothing about nodes.
-fn by_selectors(context: &PodContext<'_>, profile: &Profile, findings: &mut Findings<'_>) {
-    let placed = with_placement(context, profile);
+fn report_by_selectors_only(context: &PodContext<'_>, profile: &Profile, findings: &mut FindingsOfRule<'_>) {
+    let placed = constraints_with_planned_placement(context, profile);
     let constraints = placed.as_ref().unwrap_or(&context.subject.constraints);
-    let catalog = context.subject.snapshot.catalog();
-    let may_meet = || Conditions::of(constraints, catalog, context.deadline).may_fit_nodes_of(profile);
-    if constraints.any_labels || !profile.has_nodes() || may_meet() {
+    let may_meet = || {
+        Conditions::of(constraints, (context.subject.snapshot, context.subject.namespace), context.deadline)
+            .may_fit_nodes_of(profile)
+    };
+    if constraints.any_labels || !profile.has_node_requirements() || may_meet() {
         return;
     }
     findings.add(

@@ -1,28 +1,28 @@
 //! FAB809: object that the webhook needs but cannot read.
 
-use crate::facts::fact_kinds::READABLE;
-use crate::facts::{self, Kind};
-use crate::rules::crd_fields::is_reported_as_refused;
-use crate::rules::finding::{Findings, Severity};
-use crate::rules::fix_for_wrong_type;
+use crate::facts::fact_kinds::KINDS_THAT_ARE_ONLY_FACTS;
+use crate::facts::{self, FactKind};
+use crate::rules::finding::{FindingsOfRule, Severity};
+use crate::rules::fix_for_decode_error;
 use crate::rules::object_context::ObjectContext;
+use crate::rules::report_fields_crd_refuses::is_reported_as_refused;
 use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB809",
     severity: Severity::Warning,
     files: files!(),
-    kinds: READABLE,
+    kinds: KINDS_THAT_ARE_ONLY_FACTS,
     at_one_point: true,
     reads_only: true,
     object: Some(check),
     ..Rule::DEFAULT
 };
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(kind) = Kind::of(context.group, context.kind) else { return };
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some(kind) = FactKind::of(context.group, context.kind) else { return };
     // FAB366 reports a value that the API server refuses.
-    if let Err(error) = facts::check(kind, context.json)
+    if let Err(error) = facts::check_object_is_readable(kind, context.json)
         && !is_reported_as_refused(context, &error.pointer)
     {
         findings.add(
@@ -32,7 +32,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 kind.name(),
                 error.message
             ),
-            fix_for_wrong_type::fix(&error.message),
+            fix_for_decode_error::fix_for_decode_error(&error.message),
         );
     }
 }

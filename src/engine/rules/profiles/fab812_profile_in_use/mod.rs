@@ -3,12 +3,12 @@
 use crate::json::decode_with_place::decode_object as decode;
 use crate::profile::{FabricProfile, Profile};
 use crate::resolve::{count_enforcing_namespaces, namespaces_that_use};
-use crate::rules::finding::{Findings, Severity};
-use crate::rules::object_context::{Event, ObjectContext};
+use crate::rules::finding::{FindingsOfRule, Severity};
+use crate::rules::object_context::{ObjectContext, ObjectEvent};
 use crate::rules::object_kinds::FABRIC_PROFILE;
 use crate::rules::rule_declaration::{Rule, files};
 use crate::snapshot::Snapshot;
-use crate::text::count;
+use crate::text::count_with_noun;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB812",
@@ -25,7 +25,7 @@ pub(super) static RULE: Rule = Rule {
 /// Most namespaces, and most fields, that a finding names.
 const MOST_NAMES: usize = 5;
 
-fn some(names: &[&str]) -> String {
+fn first_names_in_words(names: &[&str]) -> String {
     let shown = names.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(MOST_NAMES) {
         0 => shown,
@@ -33,13 +33,15 @@ fn some(names: &[&str]) -> String {
     }
 }
 
-fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Event::Updated { old } = context.event else { return };
+fn check_object(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let ObjectEvent::Updated { old } = context.event else { return };
     // An invalid profile was not in use, and an invalid change leaves the old one in use.
-    let (Some((before, old)), Some((after, new))) = (read(old, context), read(context.json, context)) else {
+    let (Some((before, old)), Some((after, new))) =
+        (read_and_check_profile(old, context), read_and_check_profile(context.json, context))
+    else {
         return;
     };
-    let changed = changes((&before, &old), (&after, &new));
+    let changed = changed_fields_that_matter((&before, &old), (&after, &new));
     let users = Users::of(&old, context.snapshot);
     if changed.is_empty() || users.is_none() {
         return;
@@ -49,15 +51,15 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         format!(
             "profile {:?} changes ({}){}: restarted ranks of running jobs get other settings",
             old.name,
-            some(&changed),
+            first_names_in_words(&changed),
             users.words()
         ),
         "Create a profile with another name, and use it for new jobs.",
     );
 }
 
-fn check_deletion(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some((_, profile)) = read(context.json, context) else { return };
+fn check_deletion(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    let Some((_, profile)) = read_and_check_profile(context.json, context) else { return };
     let users = Users::of(&profile, context.snapshot);
     if users.is_none() {
         return;
@@ -73,15 +75,15 @@ fn check_deletion(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     );
 }
 
-fn read(json: &str, context: &ObjectContext<'_>) -> Option<(FabricProfile, Profile)> {
+fn read_and_check_profile(json: &str, context: &ObjectContext<'_>) -> Option<(FabricProfile, Profile)> {
     let profile: FabricProfile = decode(json).ok()?;
-    let resolved = Profile::resolve(&profile, context.snapshot.bases()).ok()?;
+    let resolved = Profile::checked_with_base(&profile, context.snapshot.bases()).ok()?;
     Some((profile, resolved))
 }
 
 /// Fields that decide which pods get the profile, and what these pods get. What a base brings counts as well. Ranks do not
 /// differ by `description`, `onMissing`, `ignorable`, `preflight` and `monitor`.
-fn changes(
+fn changed_fields_that_matter(
     (before, old): (&FabricProfile, &Profile),
     (after, new): (&FabricProfile, &Profile),
 ) -> Vec<&'static str> {
@@ -152,9 +154,13 @@ impl<'a> Users<'a> {
     fn words(&self) -> String {
         match self {
             Self::Named(names) => {
-                format!(" while {} may use it ({})", count(names.len(), "namespace"), some(names))
+                format!(
+                    " while {} may use it ({})",
+                    count_with_noun(names.len(), "namespace"),
+                    first_names_in_words(names)
+                )
             }
-            Self::Counted(number) => format!(" while {} may use it", count(*number, "namespace")),
+            Self::Counted(number) => format!(" while {} may use it", count_with_noun(*number, "namespace")),
             Self::Unknown => String::new(),
         }
     }

@@ -1,6 +1,6 @@
 //! FAB813: outdated facts about the cluster.
 
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
 
@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let stale = context.subject.snapshot.stale_kinds();
     if !stale.is_empty() && context.resolution.profile().is_some() {
         let message = format!(

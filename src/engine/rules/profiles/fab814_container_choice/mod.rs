@@ -1,11 +1,11 @@
 //! FAB814: annotation fabric-admission.dev/containers names no container that the profile can be for.
 
 use crate::plan::{CONTAINERS_ANNOTATION, WhyNothingPlanned, WrongContainers};
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB814",
@@ -16,9 +16,9 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let Some(WhyNothingPlanned::WrongContainers(wrong)) = &context.plan.withheld else { return };
-    let shown = |name: &str| format!("\"{}\"", printable(name, 63));
+    let shown = |name: &str| format!("\"{}\"", escaped_and_cut(name, 63));
     let drop =
         || format!("Name a container in spec.containers, or remove annotation {CONTAINERS_ANNOTATION}.");
     let (message, fix) = match wrong {

@@ -1,23 +1,23 @@
 //! FAB816: an annotation or label of fabric-admission that has no effect on a pod.
 
 use crate::facts::{MODE_LABEL, PROFILE_ANNOTATION};
-use crate::json::null_as_absent::{Pairs, Text};
+use crate::json::types_of_decoded_fields::{Pairs, Text};
 use crate::plan::{CONTAINERS_ANNOTATION, FILE_ANNOTATION, INJECT_ANNOTATION, RAILS_ANNOTATION};
 use crate::pod::fabric_signs::{IGNORE_PREFIX, OWN_DOMAIN};
 use crate::pod::how_ranks_start::RANKS_ANNOTATION;
 use crate::pod::is_multi_node::MULTI_NODE_ANNOTATION;
 use crate::profile::INJECTED_ANNOTATION;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
-use crate::rules::rule_declaration::{Reach, Rule, files};
-use crate::text::{json_pointer_token, nearest, printable};
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
+use crate::text::{escaped_and_cut, json_pointer_token, nearest_if_probably_meant};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB816",
     severity: Severity::Warning,
     files: files!(),
-    reach: Reach::AnyWarns,
+    reach: PodsChecked::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };
@@ -37,35 +37,35 @@ const ANNOTATIONS: [(&str, &[&str]); 7] = [
 /// hundred thousand.
 const MAX_COMPARED: usize = 200;
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let Some(metadata) = &context.pod().metadata else { return };
     let alike = |(key, _): &(&str, &Text<'_>)| may_be_ours(key);
     let annotations = metadata.annotations.iter().flat_map(Pairs::iter).filter(alike);
     for (key, value) in annotations.take(MAX_COMPARED) {
-        if let Some((message, fix)) = annotation(key, value) {
+        if let Some((message, fix)) = problem_and_fix_of_annotation(key, value) {
             findings.add(pointers_in_pod::annotation(key), message, fix);
         }
     }
     let labels = metadata.labels.iter().flat_map(Pairs::iter).filter(alike);
     for (key, _) in labels.take(MAX_COMPARED) {
-        if let Some((message, fix)) = label(key) {
+        if let Some((message, fix)) = problem_and_fix_of_label(key) {
             findings.add(format!("/metadata/labels/{}", json_pointer_token(key)), message, fix);
         }
     }
 }
 
-fn annotation(key: &str, value: &str) -> Option<(String, String)> {
+fn problem_and_fix_of_annotation(key: &str, value: &str) -> Option<(String, String)> {
     if let Some((_, values)) = ANNOTATIONS.into_iter().find(|(known, _)| *known == key) {
         return unread_value(key, value, values);
     }
-    if !is_ours(key) || key.starts_with(FILE_ANNOTATION) || key.starts_with(IGNORE_PREFIX) {
+    if !has_our_or_near_domain(key) || key.starts_with(FILE_ANNOTATION) || key.starts_with(IGNORE_PREFIX) {
         return None;
     }
     if key == MODE_LABEL {
-        return Some(mode());
+        return Some(problem_and_fix_of_mode_key());
     }
-    let shown = printable(key, 80);
-    Some(match meant(key) {
+    let shown = escaped_and_cut(key, 80);
+    Some(match annotation_meant(key) {
         Some(near) => {
             (format!("annotation {shown} has no effect; did you mean {near}?"), format!("Write {near}."))
         }
@@ -86,7 +86,7 @@ fn unread_value(key: &str, value: &str, values: &[&str]) -> Option<(String, Stri
     if fine {
         return None;
     }
-    let shown = printable(value, 40);
+    let shown = escaped_and_cut(value, 40);
     let quoted: Vec<String> = values.iter().map(|v| format!("{v:?}")).collect();
     let fix = match (near, key) {
         (Some(near), _) => format!("Write {near:?}."),
@@ -99,18 +99,18 @@ fn unread_value(key: &str, value: &str, values: &[&str]) -> Option<(String, Stri
     Some((format!("{key}: value {shown:?} has no effect; valid values are {}", quoted.join(" and ")), fix))
 }
 
-fn label(key: &str) -> Option<(String, String)> {
+fn problem_and_fix_of_label(key: &str) -> Option<(String, String)> {
     if key == MODE_LABEL {
-        return Some(mode());
+        return Some(problem_and_fix_of_mode_key());
     }
-    let known = is_ours(key).then(|| meant(key)).flatten()?;
+    let known = has_our_or_near_domain(key).then(|| annotation_meant(key)).flatten()?;
     Some((
-        format!("label {} has no effect: the webhook reads annotation {known}", printable(key, 80)),
+        format!("label {} has no effect: the webhook reads annotation {known}", escaped_and_cut(key, 80)),
         format!("Remove the label, and write annotation {known}."),
     ))
 }
 
-fn mode() -> (String, String) {
+fn problem_and_fix_of_mode_key() -> (String, String) {
     (
         format!("{MODE_LABEL} has no effect on a pod: this key is a label of the namespace"),
         "Remove the key from the pod. Ask a cluster administrator to set the label on the namespace."
@@ -126,7 +126,7 @@ fn may_be_ours(key: &str) -> bool {
 }
 
 /// Whether a key has our domain, or one that is one mistake away.
-fn is_ours(key: &str) -> bool {
+fn has_our_or_near_domain(key: &str) -> bool {
     let own = OWN_DOMAIN.trim_end_matches('/');
     // Two mistakes leave one of five parts as it is; the distance costs thousands of instructions.
     let near = |(domain, _): (&str, &str)| {
@@ -137,10 +137,10 @@ fn is_ours(key: &str) -> bool {
 }
 
 /// The annotation that a key was probably meant for.
-fn meant(key: &str) -> Option<&'static str> {
+fn annotation_meant(key: &str) -> Option<&'static str> {
     let name = |key: &'static str| key.strip_prefix(OWN_DOMAIN);
     let (_, wanted) = key.split_once('/')?;
-    let near = nearest(wanted, ANNOTATIONS.into_iter().filter_map(|(key, _)| name(key)))?;
+    let near = nearest_if_probably_meant(wanted, ANNOTATIONS.into_iter().filter_map(|(key, _)| name(key)))?;
     ANNOTATIONS.into_iter().map(|(key, _)| key).find(|key| name(key) == Some(near))
 }
 
@@ -163,7 +163,7 @@ mod tests {
             ("example.com/profile", "a"),
             ("fabric.example.com/inject", "no"),
         ] {
-            assert_eq!(annotation(key, value), None, "{key}");
+            assert_eq!(problem_and_fix_of_annotation(key, value), None, "{key}");
         }
         for (key, value) in [
             ("fabric-admission.dev/profil", "a"),
@@ -175,20 +175,27 @@ mod tests {
             ("fabric-admission.dev/multi-node", "yes"),
             ("fabric-admission.dev/mode", "enforce"),
         ] {
-            assert!(annotation(key, value).is_some(), "{key}: {value}");
+            assert!(problem_and_fix_of_annotation(key, value).is_some(), "{key}: {value}");
         }
         assert!(
-            label("fabric-admission.dev/mode").is_some() && label("fabric-admission.dev/inject").is_some()
+            problem_and_fix_of_label("fabric-admission.dev/mode").is_some()
+                && problem_and_fix_of_label("fabric-admission.dev/inject").is_some()
         );
-        assert!(label("fabric-admission.dev/unheard-of").is_none() && label("app").is_none());
+        assert!(
+            problem_and_fix_of_label("fabric-admission.dev/unheard-of").is_none()
+                && problem_and_fix_of_label("app").is_none()
+        );
     }
 
     #[test]
     fn all_annotations_of_ours_may_be_ours() {
         for (key, _) in ANNOTATIONS {
-            assert!(may_be_ours(key) && is_ours(key), "{key}");
+            assert!(may_be_ours(key) && has_our_or_near_domain(key), "{key}");
         }
-        assert!(may_be_ours(MODE_LABEL) && is_ours("fabric-admision.dev/profile"));
-        assert!(!is_ours("fabric-of-someone.dev/profile") && !may_be_ours("k8s.v1.cni.cncf.io/networks"));
+        assert!(may_be_ours(MODE_LABEL) && has_our_or_near_domain("fabric-admision.dev/profile"));
+        assert!(
+            !has_our_or_near_domain("fabric-of-someone.dev/profile")
+                && !may_be_ours("k8s.v1.cni.cncf.io/networks")
+        );
     }
 }

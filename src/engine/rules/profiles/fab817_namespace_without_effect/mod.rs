@@ -1,13 +1,13 @@
 //! FAB817: a label or annotation of fabric-admission that has no effect on a namespace.
 
-use crate::facts::{MODE_LABEL, Mode, PROFILE_ANNOTATION};
-use crate::json::null_as_absent::{Pairs, Text};
+use crate::facts::{EnforcementMode, MODE_LABEL, PROFILE_ANNOTATION};
+use crate::json::types_of_decoded_fields::{Pairs, Text};
 use crate::pod::fabric_signs::OWN_DOMAIN;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::pointers_in_pod;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::{json_pointer_token, nearest, printable};
+use crate::text::{escaped_and_cut, json_pointer_token, nearest_if_probably_meant};
 use serde::Deserialize;
 
 pub(super) static RULE: Rule = Rule {
@@ -34,20 +34,20 @@ struct Metadata<'a> {
     annotations: Option<Pairs<'a, Text<'a>>>,
 }
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     // FAB809 reports an object that cannot be read.
     let Ok(Namespace { metadata }) = crate::json::reader::read::<Namespace<'_>>(context.json) else { return };
     for (key, value) in metadata.labels.iter().flat_map(Pairs::iter) {
         let path = format!("/metadata/labels/{}", json_pointer_token(key));
         match key {
-            MODE_LABEL if Mode::parse(value).is_some() => {}
+            MODE_LABEL if EnforcementMode::parse(value).is_some() => {}
             MODE_LABEL => findings.add(
                 path,
                 format!(
                     "label {MODE_LABEL}: {:?} is not a mode, so the API server does not call the webhook for this namespace",
-                    printable(value, 63)
+                    escaped_and_cut(value, 63)
                 ),
-                format!("Write {}.", nearest(value, ["enforce", "audit"].into_iter()).unwrap_or("enforce or audit")),
+                format!("Write {}.", nearest_if_probably_meant(value, ["enforce", "audit"].into_iter()).unwrap_or("enforce or audit")),
             ),
             PROFILE_ANNOTATION => findings.add(
                 path,
@@ -70,13 +70,14 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn report_unknown_name(key: &str, what: &str, path: String, findings: &mut Findings<'_>) {
+fn report_unknown_name(key: &str, what: &str, path: String, findings: &mut FindingsOfRule<'_>) {
     let Some(name) = key.strip_prefix(OWN_DOMAIN) else { return };
     let known = [MODE_LABEL, PROFILE_ANNOTATION];
-    let near = nearest(name, known.into_iter().filter_map(|key| key.strip_prefix(OWN_DOMAIN)));
+    let near =
+        nearest_if_probably_meant(name, known.into_iter().filter_map(|key| key.strip_prefix(OWN_DOMAIN)));
     // An ignore annotation is FAB815's.
     if let Some(near) = near {
-        let shown = printable(key, 80);
+        let shown = escaped_and_cut(key, 80);
         findings.add(
             path,
             format!("{what} {shown} has no effect; did you mean {OWN_DOMAIN}{near}?"),

@@ -1,20 +1,20 @@
 //! FAB818: nodeSelector that is null.
 
 use crate::plan::Edit;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
-use crate::rules::rule_declaration::{Reach, Rule, files};
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB818",
     severity: Severity::Warning,
     files: files!(),
-    reach: Reach::AnyWarns,
+    reach: PodsChecked::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let planned = context.plan.changes.iter().any(|c| matches!(c.edit, Edit::NodeSelector { .. }));
     if !planned && context.pod().spec.as_ref().is_some_and(|spec| spec.node_selector.is_null) {
         findings.add(

@@ -1,28 +1,28 @@
 //! FAB820: list of a pod that is too long to check.
 
 use crate::multus::{AnnotationError, MAX_NETWORKS};
-use crate::pod::list_length_limits::{
-    MAX_CLAIMS, MAX_COMMANDS, MAX_COMPARED, MAX_LABELS, MAX_NODE_SELECTOR, MAX_RESOURCE_NAMES, OverLimit,
-    over_limit,
+use crate::pod::limits_and_costs_of_pods::{
+    MAX_CLAIMS, MAX_COMMANDS_LENGTH, MAX_COMPARED_VALUES, MAX_LABELS, MAX_NODE_SELECTOR, MAX_RESOURCE_NAMES,
+    OverLimit, first_list_over_limit,
 };
 use crate::pod::templates_by_shape::MAX_TEMPLATES;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
-use crate::rules::pointers_in_pod::annotation_path;
-use crate::rules::rule_declaration::{Reach, Rule, files};
+use crate::rules::pointers_in_pod::networks_annotation;
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
 use crate::rules::workload_context::{WorkloadContext, WorkloadTemplate};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB820",
     severity: Severity::Warning,
     files: files!(),
-    reach: Reach::AnyWarns,
+    reach: PodsChecked::AnyWarns,
     pod: Some(check),
     workload: Some(check_workload),
     ..Rule::DEFAULT
 };
 
-fn check_workload(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
+fn check_workload(context: &WorkloadContext<'_>, findings: &mut FindingsOfRule<'_>) {
     if context.incomplete {
         findings.add(
             "",
@@ -31,7 +31,7 @@ fn check_workload(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         );
     }
     let templates = context.templates.iter();
-    if let Some((first, are_not)) = left(templates.clone().filter(|t| !t.checked)) {
+    if let Some((first, are_not)) = first_template_and_words(templates.clone().filter(|t| !t.checked)) {
         findings.add(
             first,
             format!(
@@ -40,11 +40,11 @@ fn check_workload(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             "Use fewer different pod templates, or fewer containers.",
         );
     }
-    if let Some((first, are_not)) = left(templates.filter(|t| t.checked && !t.compared)) {
+    if let Some((first, are_not)) = first_template_and_words(templates.filter(|t| t.checked && !t.compared)) {
         findings.add(
             first,
             format!(
-                "the profiles set more than {MAX_COMPARED} values in the pods of this object: {are_not} compared with the others"
+                "the profiles set more than {MAX_COMPARED_VALUES} values in the pods of this object: {are_not} compared with the others"
             ),
             "Use fewer pod templates.",
         );
@@ -52,7 +52,9 @@ fn check_workload(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
 }
 
 /// The place of the first of some templates, and words for all of them.
-fn left<'t>(mut templates: impl Iterator<Item = &'t WorkloadTemplate<'t>>) -> Option<(&'t str, String)> {
+fn first_template_and_words<'t>(
+    mut templates: impl Iterator<Item = &'t WorkloadTemplate<'t>>,
+) -> Option<(&'t str, String)> {
     let first = templates.next()?;
     let words = match templates.count() {
         0 => "this pod template is not".to_owned(),
@@ -61,10 +63,10 @@ fn left<'t>(mut templates: impl Iterator<Item = &'t WorkloadTemplate<'t>>) -> Op
     Some((first.pointer, words))
 }
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     if let Some(Err(AnnotationError::TooMany(networks))) = &context.subject.networks {
         findings.add(
-            annotation_path(),
+            networks_annotation(),
             format!(
                 "the pod names {networks} networks, but the limit is {MAX_NETWORKS}: the webhook checks no network, and applies no profile"
             ),
@@ -72,12 +74,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         );
         return;
     }
-    let (path, what, most) = match over_limit(context.pod()) {
+    let (path, what, most) = match first_list_over_limit(context.pod()) {
         Some(OverLimit::NodeSelector) => ("/spec/nodeSelector", "entries in nodeSelector", MAX_NODE_SELECTOR),
         Some(OverLimit::Labels) => ("/metadata/labels", "labels", MAX_LABELS),
         Some(OverLimit::Claims) => ("/spec/resourceClaims", "resource claims", MAX_CLAIMS),
         Some(OverLimit::Commands) => {
-            ("/spec/containers", "bytes of text in command and args of its containers", MAX_COMMANDS)
+            ("/spec/containers", "bytes of text in command and args of its containers", MAX_COMMANDS_LENGTH)
         }
         Some(OverLimit::ResourceNames) => {
             ("/spec/containers", "different resources in its containers", MAX_RESOURCE_NAMES)

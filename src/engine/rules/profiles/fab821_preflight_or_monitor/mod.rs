@@ -1,12 +1,12 @@
 //! FAB821: preflight or monitor of the profile that the webhook does not add to a pod, or adds only in part.
 
 use crate::plan::{AddedContainerRefusal, FileRefusal, NCCL_CONF_PATH};
-use crate::pod::which_containers_webhook_added::{MONITOR, RUN_PATH};
-use crate::rules::finding::{Findings, Severity};
+use crate::pod::which_containers_webhook_added::{MONITOR_CONTAINER, PROGRAM_VOLUME_PATH};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB821",
@@ -17,29 +17,31 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let Some((profile, _)) = context.resolution.profile() else { return };
     for refusal in &context.plan.in_pod_refusals {
-        if let Some((severity, path, message, fix)) = words(context, &profile.name, refusal) {
-            findings.add_as(severity, path, message, fix);
+        if let Some((severity, path, message, fix)) =
+            severity_path_message_and_fix(context, &profile.name, refusal)
+        {
+            findings.add_with_severity(severity, path, message, fix);
         }
     }
 }
 
-fn words(
+fn severity_path_message_and_fix(
     context: &PodContext<'_>,
     profile: &str,
     refusal: &AddedContainerRefusal,
 ) -> Option<(Severity, String, String, String)> {
     let name = |index: usize| {
         let container = context.pod().containers().get(index);
-        printable(container.map(|c| c.name()).unwrap_or_default(), 63)
+        escaped_and_cut(container.map(|c| c.name()).unwrap_or_default(), 63)
     };
     let container = |index: usize, field: &str| format!("/spec/containers/{index}/{field}");
     Some(match refusal {
         AddedContainerRefusal::Name(taken) => (
             Severity::Warning,
-            place(context, taken),
+            pointer_of_container_named(context, taken),
             format!("the webhook does not add container {taken:?} of profile {profile:?}: the pod already has a container of this name"),
             format!("Rename the pod's container {taken:?}."),
         ),
@@ -54,7 +56,7 @@ fn words(
             "/spec/nodeSelector/kubernetes.io~1arch".to_owned(),
             format!(
                 "preflight and monitor of profile {profile:?} are not added: their program does not run on {}",
-                printable(other, 63)
+                escaped_and_cut(other, 63)
             ),
             "Use amd64 or arm64 nodes, or ignore this finding.".to_owned(),
         ),
@@ -64,9 +66,9 @@ fn words(
             format!(
                 "container {:?} mounts {}, where preflight of profile {profile:?} keeps its files: preflight is not added",
                 name(*index),
-                printable(mounted, 80)
+                escaped_and_cut(mounted, 80)
             ),
-            format!("Mount the volume outside {RUN_PATH} and {RUN_PATH}-image."),
+            format!("Mount the volume outside {PROGRAM_VOLUME_PATH} and {PROGRAM_VOLUME_PATH}-image."),
         ),
         AddedContainerRefusal::NoImage(index) => (
             Severity::Warning,
@@ -120,32 +122,32 @@ fn words(
         AddedContainerRefusal::HostNetwork => (
             Severity::Info,
             "/spec/hostNetwork".to_owned(),
-            format!("the webhook does not add {MONITOR}: with hostNetwork, another pod of the node may use the monitor's port"),
+            format!("the webhook does not add {MONITOR_CONTAINER}: with hostNetwork, another pod of the node may use the monitor's port"),
             "Use the node's own exporter for this pod.".to_owned(),
         ),
         AddedContainerRefusal::Port(path) => (
             Severity::Warning,
             format!("{path}/ports"),
-            format!("the webhook does not add {MONITOR} of profile {profile:?}: another container of the pod uses the monitor's port"),
+            format!("the webhook does not add {MONITOR_CONTAINER} of profile {profile:?}: another container of the pod uses the monitor's port"),
             "Change the port of the container, or ask the platform team to change monitor.port in the profile.".to_owned(),
         ),
         AddedContainerRefusal::NoRoom => (
             Severity::Info,
             "/metadata/annotations".to_owned(),
-            format!("the pod's annotations leave no room for the annotations by which Prometheus finds {MONITOR}"),
+            format!("the pod's annotations leave no room for the annotations by which Prometheus finds {MONITOR_CONTAINER}"),
             "Shorten the pod's own annotations, or use a PodMonitor for port fabric-metrics.".to_owned(),
         ),
         AddedContainerRefusal::Scrape(key) => (
             Severity::Info,
             pointers_in_pod::annotation(key),
-            format!("annotation {key} of the pod names another port, so Prometheus does not scrape {MONITOR} by annotations"),
+            format!("annotation {key} of the pod names another port, so Prometheus does not scrape {MONITOR_CONTAINER} by annotations"),
             "Use a PodMonitor for port fabric-metrics.".to_owned(),
         ),
     })
 }
 
 /// JSON pointer of a container by its name.
-fn place(context: &PodContext<'_>, name: &str) -> String {
+fn pointer_of_container_named(context: &PodContext<'_>, name: &str) -> String {
     let pod = context.pod();
     let lists = [("containers", pod.containers()), ("initContainers", pod.init_containers())];
     let found = lists.iter().find_map(|(list, containers)| {

@@ -3,32 +3,32 @@
 mod pod_level;
 mod quantity;
 
-use crate::json::null_as_absent::Quantities;
+use crate::json::types_of_decoded_fields::Quantities;
 use crate::pod::Quantity as Amount;
-use crate::pod::fabric_signs::is_native;
+use crate::pod::fabric_signs::is_native_resource;
 use crate::pod::pod_fields::Resources;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
-use crate::rules::rule_declaration::{Reach, Rule, Waiver, files};
-use crate::text::{json_pointer_token, printable};
-use quantity::{above_limit, refused};
+use crate::rules::rule_declaration::{MayBeIgnored, PodsChecked, Rule, files};
+use crate::text::{escaped_and_cut, json_pointer_token};
+use quantity::{problem_if_request_above_limit, why_quantity_is_refused};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB201",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, pod_level::REASON)],
+    lesser: &[(Severity::Warning, pod_level::REASON_FOR_WARNING)],
     names_placeholders: true,
     files: files!(),
-    waiver: Waiver::Api,
-    reach: Reach::Any,
+    waiver: MayBeIgnored::Api,
+    reach: PodsChecked::Any,
     pod: Some(check),
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for (holder, container) in context.pod().holders() {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
+    for (holder, container) in context.pod().containers_not_added_by_webhook() {
         if let Some(resources) = &container.resources {
-            check_quantities(&|| format!("{}/resources", holder.path()), resources, findings);
+            check_quantities(&|| format!("{}/resources", holder.json_pointer()), resources, findings);
         }
     }
     if let Some(resources) = context.pod().spec.as_ref().and_then(|spec| spec.resources.as_ref()) {
@@ -36,13 +36,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn check_quantities(at: &dyn Fn() -> String, resources: &Resources<'_>, findings: &mut Findings<'_>) {
+fn check_quantities(at: &dyn Fn() -> String, resources: &Resources<'_>, findings: &mut FindingsOfRule<'_>) {
     let limits = resources.limits.as_ref();
     for (field, list) in [("limits", limits), ("requests", resources.requests.as_ref())] {
         for (name, text) in list.iter().flat_map(|l| l.iter()) {
             let path = || format!("{}/{field}/{}", at(), json_pointer_token(name));
-            if !name.contains('/') && !is_native(name) {
-                let shown = printable(name, 80);
+            if !name.contains('/') && !is_native_resource(name) {
+                let shown = escaped_and_cut(name, 80);
                 findings.add(
                     path(),
                     format!(
@@ -58,7 +58,7 @@ fn check_quantities(at: &dyn Fn() -> String, resources: &Resources<'_>, findings
                 continue;
             }
             let parsed = Amount::parse(&text.0);
-            let wrong = refused(parsed).or_else(|| match parsed {
+            let wrong = why_quantity_is_refused(parsed).or_else(|| match parsed {
                 Ok(q) if is_extended(name) && !q.is_integer() => Some((
                     "is not a whole number, but an extended resource needs a whole number",
                     "Write a whole number.",
@@ -68,16 +68,18 @@ fn check_quantities(at: &dyn Fn() -> String, resources: &Resources<'_>, findings
             if let Some((what, fix)) = wrong {
                 findings.add(
                     path(),
-                    format!("{}: {:?} {what}", printable(name, 80), printable(&text.0, 40)),
+                    format!("{}: {:?} {what}", escaped_and_cut(name, 80), escaped_and_cut(&text.0, 40)),
                     fix,
                 );
             } else if let Ok(request) = parsed
                 && field == "requests"
             {
                 match is_extended(name) || name.starts_with("hugepages-") {
-                    true => check_pair(&path, name, request, limits, findings),
+                    true => check_request_equals_limit(&path, name, request, limits, findings),
                     false => {
-                        if let Some((message, fix)) = above_limit(name, (request, &text.0), limits) {
+                        if let Some((message, fix)) =
+                            problem_if_request_above_limit(name, (request, &text.0), limits)
+                        {
                             findings.add(path(), message, fix);
                         }
                     }
@@ -88,14 +90,14 @@ fn check_quantities(at: &dyn Fn() -> String, resources: &Resources<'_>, findings
 }
 
 /// The request of an extended resource must have a limit and equal it.
-fn check_pair(
+fn check_request_equals_limit(
     path: &dyn Fn() -> String,
     name: &str,
     request: Amount,
     limits: Option<&Quantities<'_>>,
-    findings: &mut Findings<'_>,
+    findings: &mut FindingsOfRule<'_>,
 ) {
-    let resource = || printable(name, 80);
+    let resource = || escaped_and_cut(name, 80);
     match limits.and_then(|l| l.get(name)).map(|t| Amount::parse(&t.0)) {
         None => findings.add(
             path(),
@@ -111,8 +113,8 @@ fn check_pair(
             format!(
                 "{}: the request ({}) differs from the limit ({}), so the API server refuses the pod",
                 resource(),
-                request.units(),
-                limit.units()
+                request.units_rounded_up(),
+                limit.units_rounded_up()
             ),
             "Make the request equal to the limit, or write only the limit.",
         ),

@@ -1,11 +1,13 @@
 //! What the API server requires of the quantity of any resource.
 
-use crate::json::null_as_absent::Quantities;
+use crate::json::types_of_decoded_fields::Quantities;
 use crate::pod::{Quantity as Amount, QuantityError};
-use crate::text::printable;
+use crate::text::escaped_and_cut;
 
 /// Why the API server refuses a quantity of any resource, and the fix.
-pub(super) fn refused(parsed: Result<Amount, QuantityError>) -> Option<(&'static str, &'static str)> {
+pub(super) fn why_quantity_is_refused(
+    parsed: Result<Amount, QuantityError>,
+) -> Option<(&'static str, &'static str)> {
     match parsed {
         Err(QuantityError::Placeholder) => Some((
             "is a placeholder that was not replaced",
@@ -21,14 +23,14 @@ pub(super) fn refused(parsed: Result<Amount, QuantityError>) -> Option<(&'static
 }
 
 /// The message and the fix if the request of a resource is above its limit. Extended resources have their own check.
-pub(super) fn above_limit(
+pub(super) fn problem_if_request_above_limit(
     name: &str,
     (request, text): (Amount, &str),
     limits: Option<&Quantities<'_>>,
 ) -> Option<(String, String)> {
     let given = limits.and_then(|l| l.get(name))?;
     if Amount::parse(&given.0).is_ok_and(|limit| limit < request) {
-        let (request, limit) = (printable(text, 40), printable(&given.0, 40));
+        let (request, limit) = (escaped_and_cut(text, 40), escaped_and_cut(&given.0, 40));
         let message = format!(
             "{name}: the request ({request}) is higher than the limit ({limit}), so the API server refuses the pod"
         );

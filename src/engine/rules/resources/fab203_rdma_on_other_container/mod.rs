@@ -1,17 +1,17 @@
 //! FAB203: units of an RDMA resource on a container without accelerators.
 
+use crate::pod::containers_and_their_resources::ContainerPlace;
 use crate::pod::pod_fields::Container;
-use crate::pod::resource_units::Holder;
-use crate::rules::devices_of_pod::Needed;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::devices_of_pod::ResourceNamesOfNetworks;
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::{count, json_pointer_token, printable};
+use crate::text::{count_with_noun, escaped_and_cut, json_pointer_token};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB203", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let pod = context.pod();
     let has_others = (0..pod.containers().len()).any(|index| !context.is_target(index))
         || pod.init_containers().iter().any(Container::is_sidecar);
@@ -24,10 +24,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for need in &devices.needs {
         let is_it = |name: &str| {
             let rdma = || context.subject.snapshot.resource(name).and_then(|fact| fact.rdma) == Some(true);
-            profile.is_some_and(|p| p.serves_resource(name)) || rdma()
+            profile.is_some_and(|p| p.has_resource(name)) || rdma()
         };
-        let own = need.holders.iter().filter(|(holder, name, _)| holder.runs() && is_it(name));
-        let (of_targets, others) = sorted(context, own.map(|(holder, _, units)| (*holder, *units)));
+        let own = need.holders.iter().filter(|(holder, name, _)| holder.is_app_or_sidecar() && is_it(name));
+        let (of_targets, others) =
+            units_of_targets_and_others(context, own.map(|(holder, _, units)| (*holder, *units)));
         if of_targets >= need.attachments {
             continue;
         }
@@ -45,8 +46,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for units in counted.filter(|u| u.targets == 0 && u.others > 0 && of_profile(&u.resource)) {
         let known =
             devices.held.iter().any(|held| held.name == units.resource && held.fact.rdma == Some(true));
-        for (holder, container) in pod.holders().filter(|(holder, _)| holder.runs() && !known) {
-            let held = container.units(&units.resource).unwrap_or(0);
+        for (holder, container) in
+            pod.containers_not_added_by_webhook().filter(|(holder, _)| holder.is_app_or_sidecar() && !known)
+        {
+            let held = container.units_of_resource(&units.resource).unwrap_or(0);
             if held > 0 {
                 let have = "the containers with accelerators request no units".to_owned();
                 report(context, &units.resource, holder, held, findings, have);
@@ -56,12 +59,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     // A device that needs no network, such as an InfiniBand device, is also useless in a container without
     // accelerators.
     let rdma = devices.held.iter().filter(|held| held.fact.rdma == Some(true));
-    let needed = Needed::of(&devices.needs);
+    let needed = ResourceNamesOfNetworks::of(&devices.needs);
     for held in rdma.filter(|held| !needed.has(held.name)) {
         if findings.must_stop_reporting() {
             return;
         }
-        let (of_targets, others) = sorted(context, held.holders.iter().copied());
+        let (of_targets, others) = units_of_targets_and_others(context, held.holders.iter().copied());
         for (holder, units) in others.into_iter().filter(|_| of_targets == 0) {
             report(
                 context,
@@ -76,14 +79,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 /// The total units of the containers that the profile is for, and the units of each other container.
-fn sorted(
+fn units_of_targets_and_others(
     context: &PodContext<'_>,
-    holders: impl Iterator<Item = (Holder, i64)>,
-) -> (i64, Vec<(Holder, i64)>) {
+    holders: impl Iterator<Item = (ContainerPlace, i64)>,
+) -> (i64, Vec<(ContainerPlace, i64)>) {
     let accelerators = &context.subject.snapshot.settings().accelerators;
-    let is_target = |holder: Holder| match holder {
-        Holder::App(index) => context.is_target(index),
-        Holder::Sidecar(index) | Holder::Init(index) => {
+    let is_target = |holder: ContainerPlace| match holder {
+        ContainerPlace::App(index) => context.is_target(index),
+        ContainerPlace::Sidecar(index) | ContainerPlace::Init(index) => {
             let container = context.pod().init_containers().get(index);
             container.is_some_and(|c| c.resource_names().any(|name| accelerators.contains(name)))
         }
@@ -101,20 +104,20 @@ fn sorted(
 fn report(
     context: &PodContext<'_>,
     shown: &str,
-    holder: Holder,
+    holder: ContainerPlace,
     units: i64,
-    findings: &mut Findings<'_>,
+    findings: &mut FindingsOfRule<'_>,
     have: String,
 ) {
     let pod = context.pod();
     let container = match holder {
-        Holder::App(index) => pod.containers().get(index),
-        Holder::Sidecar(index) | Holder::Init(index) => pod.init_containers().get(index),
+        ContainerPlace::App(index) => pod.containers().get(index),
+        ContainerPlace::Sidecar(index) | ContainerPlace::Init(index) => pod.init_containers().get(index),
     };
-    let name = container.map(|c| printable(c.name(), 63)).unwrap_or_default();
-    let units = count(usize::try_from(units).unwrap_or(usize::MAX), "unit");
+    let name = container.map(|c| escaped_and_cut(c.name(), 63)).unwrap_or_default();
+    let units = count_with_noun(usize::try_from(units).unwrap_or(usize::MAX), "unit");
     findings.add(
-        format!("{}/resources/limits/{}", holder.path(), json_pointer_token(shown)),
+        format!("{}/resources/limits/{}", holder.json_pointer(), json_pointer_token(shown)),
         format!("container {name:?} requests {units} of {shown} but no accelerators; {have}"),
         "Move the units to containers with accelerators.",
     );

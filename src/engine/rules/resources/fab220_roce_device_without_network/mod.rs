@@ -1,15 +1,15 @@
 //! FAB220: RoCE device without a network over the same NIC.
 
-use super::rdma_driver::{UNKNOWN_DRIVER, is_ofed};
+use super::rdma_driver::{UNKNOWN_DRIVER, do_all_nodes_with_resource_have_ofed};
 use crate::demands::answers_per_fact::PerFact;
-use crate::facts::network_of_one_object::Rendered;
-use crate::facts::{ResourceFact, Server};
+use crate::facts::network_of_one_object::NetworkFromObject;
+use crate::facts::{ResourceFact, ResourceProvider};
 use crate::multus::{LinkLayer, ResourceName, Sharing};
-use crate::rules::devices_of_pod::{Attached, Held};
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::devices_of_pod::{HeldResource, NetworkOfPod};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
-use crate::rules::rule_declaration::{Reach, Rule, files};
-use crate::text::printable;
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
+use crate::text::escaped_and_cut;
 use std::collections::HashSet;
 
 pub(super) static RULE: Rule = Rule {
@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
         (Severity::Warning, UNKNOWN_DRIVER),
     ],
     files: files!(),
-    reach: Reach::AnyWarns,
+    reach: PodsChecked::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };
@@ -38,13 +38,13 @@ const OTHERS: [&str; 4] = [
     "cni.spidernet.io/rdma-resource-inject",
 ];
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let pod = context.pod();
     let claims = || pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
-    let roce = |held: &&Held<'_>| {
+    let roce = |held: &&HeldResource<'_>| {
         held.fact.rdma == Some(true)
             && held.fact.link == Some(LinkLayer::Ethernet)
-            && held.fact.server != Server::DeviceClass
+            && held.fact.server != ResourceProvider::DeviceClass
     };
     let devices = context.devices();
     let mut held = devices.held.iter().filter(roce).peekable();
@@ -58,7 +58,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     // FAB202 reports names with a wrong prefix.
     let reported: HashSet<&str> = devices.needs.iter().filter_map(|need| need.namesake).collect();
-    let networks = Attachable::of(&devices.networks);
+    let networks = DevicesOfNetworks::of(&devices.networks);
     // A pod may request one resource under thousands of names, if only the part after the slash is known.
     let mut around = PerFact::default();
     let held = held.filter(|held| !reported.contains(held.name) && !networks.may_be_over(held));
@@ -66,22 +66,22 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if findings.must_stop_reporting() {
             return;
         }
-        let around = around.get(held.fact, || Around::of(context, held.fact));
+        let around = around.get(held.fact, || NetworksOverResource::of(context, held.fact));
         report(context, held, (around, devices.networks.is_empty()), findings);
     }
 }
 
 /// The devices that the pod's networks may be over.
 #[derive(Default)]
-struct Attachable<'a> {
+struct DevicesOfNetworks<'a> {
     any: bool,
     shared: bool,
     names: HashSet<&'a str>,
     suffixes: HashSet<&'a str>,
 }
 
-impl<'a> Attachable<'a> {
-    fn of(networks: &'a [Attached<'a>]) -> Self {
+impl<'a> DevicesOfNetworks<'a> {
+    fn of(networks: &'a [NetworkOfPod<'a>]) -> Self {
         let mut found = Self::default();
         for network in networks {
             let known = network.known.and_then(|k| Some((k.class.sharing?, &k.fact.resource)));
@@ -97,7 +97,7 @@ impl<'a> Attachable<'a> {
     }
 
     /// Whether a network gives, or may give, an interface over the device's NIC.
-    fn may_be_over(&self, held: &Held<'_>) -> bool {
+    fn may_be_over(&self, held: &HeldResource<'_>) -> bool {
         self.any
             || self.shared && held.fact.shared != Some(false)
             || self.names.contains(held.name)
@@ -106,21 +106,21 @@ impl<'a> Attachable<'a> {
 }
 
 /// The networks over the devices of a resource.
-struct Around<'a> {
+struct NetworksOverResource<'a> {
     /// Whether any network over the devices is known.
     is_known: bool,
     /// The first of these networks that the pod's author may know.
-    own: Option<&'a Rendered>,
+    own: Option<&'a NetworkFromObject>,
     /// Whether the devices are VFs. If no network attaches a VF, its interface stays on the host without an address, so
     /// the VF has no GID that the pod could use.
     is_function: bool,
 }
 
-impl<'a> Around<'a> {
+impl<'a> NetworksOverResource<'a> {
     fn of(context: &'a PodContext<'_>, fact: &'a ResourceFact) -> Self {
         let (snapshot, namespace) = (context.subject.snapshot, context.subject.namespace);
         let mut found =
-            Self { is_known: false, own: None, is_function: fact.server == Server::SriovOperator };
+            Self { is_known: false, own: None, is_function: fact.server == ResourceProvider::SriovOperator };
         for network in snapshot.networks_attaching_resource(fact) {
             found.is_known = true;
             if found.own.is_none() && (!snapshot.is_not_for_operator() || network.namespace == namespace) {
@@ -137,16 +137,16 @@ impl<'a> Around<'a> {
 
 fn report(
     context: &PodContext<'_>,
-    held: &Held<'_>,
-    (around, bare): (&Around<'_>, bool),
-    findings: &mut Findings<'_>,
+    held: &HeldResource<'_>,
+    (around, bare): (&NetworksOverResource<'_>, bool),
+    findings: &mut FindingsOfRule<'_>,
 ) {
     let snapshot = context.subject.snapshot;
     let (severity, because, why) = if !around.is_known {
         (Severity::Warning, POD_NETWORK, " unless the default pod network uses the same NIC")
     } else if !bare {
         (Severity::Warning, OTHER_DEVICE, ": the pod has no network on this NIC")
-    } else if around.is_function || is_ofed(snapshot, held.name) {
+    } else if around.is_function || do_all_nodes_with_resource_have_ofed(snapshot, held.name) {
         (Severity::Error, "", ": the pod has no network on this NIC")
     } else {
         (
@@ -159,17 +159,17 @@ fn report(
         Some(network) => format!(
             "Add {}/{} to k8s.v1.cni.cncf.io/networks.",
             network.namespace,
-            printable(&network.name, 63)
+            escaped_and_cut(&network.name, 63)
         ),
         None => "Add a network over this NIC to k8s.v1.cni.cncf.io/networks.".to_owned(),
     };
-    findings.with_reason_for_lower_severity(because).add_as(
+    findings.with_reason_for_lower_severity(because).add_with_severity(
         severity,
-        held.path(),
+        held.pointer_of_first_holder(),
         format!(
             "RoCE device {} ({}) has no GID{why}",
-            printable(held.name, 63),
-            held.fact.describe(context.subject.snapshot.is_not_for_operator())
+            escaped_and_cut(held.name, 63),
+            held.fact.describe_provider(context.subject.snapshot.is_not_for_operator())
         ),
         fix,
     );

@@ -1,24 +1,25 @@
 //! FAB225: pod needs RDMA, but its networks give VFs without RDMA.
 
-use super::other_ways_to_rdma_device::others_may_bring_rdma;
-use crate::rules::finding::{Findings, Severity};
+use super::other_ways_to_rdma_device::may_have_rdma_without_networks;
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
-use crate::rules::pointers_in_pod::annotation_path;
-use crate::rules::rule_declaration::{Reach, Rule, files};
-use crate::text::printable;
+use crate::rules::pointers_in_pod::networks_annotation;
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB225",
     severity: Severity::Warning,
     files: files!(),
-    reach: Reach::AnyWarns,
+    reach: PodsChecked::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let devices = context.devices();
-    if devices.networks.is_empty() || context.pod().host_network() || others_may_bring_rdma(context) {
+    if devices.networks.is_empty() || context.pod().host_network() || may_have_rdma_without_networks(context)
+    {
         return;
     }
     let taking =
@@ -31,17 +32,17 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             None => return,
         }
     }
-    if without.is_empty() || !context.wants_rdma() {
+    if without.is_empty() || !context.needs_rdma_by_profile_or_variables() {
         return;
     }
     for (network, resource) in without {
         findings.add(
-            annotation_path(),
+            networks_annotation(),
             format!(
                 "network {} uses {} ({}) without isRdma: NCCL uses TCP",
                 network.describe(),
-                printable(&resource.name.to_string(), 63),
-                resource.describe(context.subject.snapshot.is_not_for_operator())
+                escaped_and_cut(&resource.name.to_string(), 63),
+                resource.describe_provider(context.subject.snapshot.is_not_for_operator())
             ),
             "Request a network whose resource has isRdma: true.",
         );

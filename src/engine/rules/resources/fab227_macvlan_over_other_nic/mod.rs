@@ -1,13 +1,13 @@
 //! FAB227: macvlan network over a different NIC than the pod's RDMA device.
 
-use super::rdma_driver::{UNKNOWN_DRIVER, is_ofed};
-use crate::facts::Index;
+use super::rdma_driver::{UNKNOWN_DRIVER, do_all_nodes_with_resource_have_ofed};
+use crate::facts::ClusterFacts;
 use crate::multus::{LinkLayer, Sharing};
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
-use crate::rules::pointers_in_pod::annotation_path;
-use crate::rules::rule_declaration::{Reach, Rule, files};
-use crate::text::printable;
+use crate::rules::pointers_in_pod::networks_annotation;
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
+use crate::text::escaped_and_cut;
 use std::collections::HashSet;
 
 pub(super) static RULE: Rule = Rule {
@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(Severity::Warning, UNKNOWN_NIC), (Severity::Warning, UNKNOWN_DRIVER)],
     files: files!(),
-    reach: Reach::AnyWarns,
+    reach: PodsChecked::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };
@@ -26,7 +26,7 @@ const UNKNOWN_NIC: &str = "on some nodes, the interfaces of the NICs are not kno
 /// Name prefixes of interfaces that use other interfaces. Such a name does not show the NIC.
 const UPPER: [&str; 5] = ["bond", "team", "br", "vlan", "ovs"];
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let devices = context.devices();
     let pools = || devices.held.iter().filter(|held| held.fact.shared == Some(true));
     if pools().next().is_none() || context.pod().host_network() {
@@ -46,21 +46,21 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for network in &devices.networks {
         let Some(known) = network.known else { return };
         match (known.class.sharing, known.fact.class.interface.as_deref()) {
-            (Some(Sharing::Shared), Some(master)) if !may_be_over(master, &names) => {
+            (Some(Sharing::Shared), Some(master)) if !may_use_interface_of_pools(master, &names) => {
                 masters.push((network, master));
             }
             (Some(Sharing::Shared), _) | (None, _) => return,
             (Some(_), _) => {}
         }
     }
-    let facts: &Index = context.subject.snapshot.cluster_facts_for_audience();
-    let is_nic = |name: &str| facts.port(name).is_some();
+    let facts: &ClusterFacts = context.subject.snapshot.cluster_facts_for_audience();
+    let is_nic = |name: &str| facts.node_facts_of_interface(name).is_some();
     // Only admins may know which interfaces a pool is over.
     let on = match context.subject.snapshot.is_not_for_operator() {
         true => "other NICs".to_owned(),
-        false => printable(&nics.join(", "), 40),
+        false => escaped_and_cut(&nics.join(", "), 40),
     };
-    let ofed = pools().all(|held| is_ofed(context.subject.snapshot, held.name));
+    let ofed = pools().all(|held| do_all_nodes_with_resource_have_ofed(context.subject.snapshot, held.name));
     let are_nics = names.iter().all(|nic| is_nic(nic));
     for (network, master) in masters {
         // The pod's author may have chosen the interface of a network in the pod's own namespace.
@@ -79,13 +79,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 "the devices have no GID unless both interfaces belong to one NIC",
             ),
         };
-        findings.with_reason_for_lower_severity(because).add_as(
+        findings.with_reason_for_lower_severity(because).add_with_severity(
             severity,
-            annotation_path(),
+            networks_annotation(),
             format!(
                 "network {} uses NIC {}, but the pod's RDMA devices are on {}: {why}",
                 network.describe(),
-                printable(master, 15),
+                escaped_and_cut(master, 15),
                 on
             ),
             "Request a network and RDMA devices on the same NIC.",
@@ -94,6 +94,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Whether an interface may use one of the pools' interfaces.
-fn may_be_over(master: &str, pools: &HashSet<&str>) -> bool {
+fn may_use_interface_of_pools(master: &str, pools: &HashSet<&str>) -> bool {
     pools.contains(master) || UPPER.iter().any(|upper| master.starts_with(upper)) || master.contains('.')
 }

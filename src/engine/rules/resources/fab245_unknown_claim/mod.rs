@@ -2,13 +2,13 @@
 
 use crate::demands::answers_per_fact::PerFact;
 use crate::demands::claimed_devices::find_known_claim_or_template;
-use crate::facts::{Ask, DeviceClaim, DriverKind};
-use crate::pod::list_length_limits::MAX_CLAIMS;
-use crate::rules::finding::{Findings, Severity};
+use crate::facts::{DeviceClaim, DriverKind, RequestedDevices};
+use crate::pod::limits_and_costs_of_pods::MAX_CLAIMS;
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
-use crate::rules::rule_declaration::{Reach, Rule, Waiver, files};
-use crate::text::printable;
+use crate::rules::rule_declaration::{MayBeIgnored, PodsChecked, Rule, files};
+use crate::text::escaped_and_cut;
 use std::collections::{BTreeSet, HashSet};
 
 pub(super) static RULE: Rule = Rule {
@@ -16,8 +16,8 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(Severity::Warning, NEWER), (Severity::Warning, UNUSED)],
     files: files!(),
-    waiver: Waiver::Api,
-    reach: Reach::Any,
+    waiver: MayBeIgnored::Api,
+    reach: PodsChecked::Any,
     pod: Some(check),
     ..Rule::DEFAULT
 };
@@ -26,23 +26,23 @@ pub(super) static RULE: Rule = Rule {
 const NEWER: &str = "the claim or its template may have changed since the facts were read";
 const UNUSED: &str = "the API server accepts a claim that no container uses";
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let pod = context.pod();
     let claims = pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
     let names: BTreeSet<&str> = claims.iter().filter_map(|c| c.name.as_deref()).collect();
     let mut used: BTreeSet<&str> = BTreeSet::new();
     let mut requests: BTreeSet<(&str, &str)> = BTreeSet::new();
-    for (holder, container) in pod.holders() {
+    for (holder, container) in pod.containers_not_added_by_webhook() {
         let own = container.resources.as_ref().and_then(|r| r.claims.as_deref()).unwrap_or_default();
         for (index, entry) in own.iter().enumerate() {
             let Some(name) = entry.name.as_deref() else { continue };
             if !names.contains(name) {
                 findings.add(
-                    format!("{}/resources/claims/{index}/name", holder.path()),
+                    format!("{}/resources/claims/{index}/name", holder.json_pointer()),
                     format!(
                         "container {:?} uses claim {:?}, which is not in spec.resourceClaims: the API server refuses the pod",
-                        printable(container.name(), 63),
-                        printable(name, 63)
+                        escaped_and_cut(container.name(), 63),
+                        escaped_and_cut(name, 63)
                     ),
                     "Write the name of an entry in spec.resourceClaims.",
                 );
@@ -66,15 +66,15 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if !used.contains(name) {
             let known =
                 find_known_claim_or_template(claim, context.subject.namespace, context.subject.snapshot);
-            if known.is_some_and(|k| *reach.get(k, || reaches_every_container(k, context))) {
+            if known.is_some_and(|k| *reach.get(k, || reaches_containers_without_claim(k, context))) {
                 continue;
             }
-            findings.with_reason_for_lower_severity(UNUSED).add_as(
+            findings.with_reason_for_lower_severity(UNUSED).add_with_severity(
                 Severity::Warning,
                 path(),
                 format!(
                     "no container uses claim {:?}: the claim's devices are allocated but not used",
-                    printable(name, 63)
+                    escaped_and_cut(name, 63)
                 ),
                 "Add the claim to resources.claims of a container, or remove the claim.",
             );
@@ -90,13 +90,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let has = |request: &str| names.contains(request.split('/').next().unwrap_or_default());
         for (_, request) in requests.range((name, "")..).take_while(|(of, _)| *of == name) {
             if !has(request) {
-                findings.with_reason_for_lower_severity(NEWER).add_as(
+                findings.with_reason_for_lower_severity(NEWER).add_with_severity(
                     Severity::Warning,
                     path(),
                     format!(
                         "claim {:?} has no request {:?}, but a container names this request",
-                        printable(name, 63),
-                        printable(request, 63)
+                        escaped_and_cut(name, 63),
+                        escaped_and_cut(request, 63)
                     ),
                     "Write a request that the claim has, or remove the request's name to get the whole claim.",
                 );
@@ -107,11 +107,16 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 
 /// Whether a claim is for NICs that DRANET moves into the pod's network namespace. Such NICs reach every container,
 /// even those that do not name the claim. dra-driver-sriov gives its devices only to containers that name the claim.
-fn reaches_every_container(known: &DeviceClaim, context: &PodContext<'_>) -> bool {
-    let moved = |ask: &Ask| {
+fn reaches_containers_without_claim(known: &DeviceClaim, context: &PodContext<'_>) -> bool {
+    let moved = |ask: &RequestedDevices| {
         let class = context.subject.snapshot.device_class(&ask.class);
-        let kind = context.subject.snapshot.settings().harmless_drivers.kind(ask.driver(class));
-        kind == DriverKind::Nic && !ask.is_function(class)
+        let kind = context
+            .subject
+            .snapshot
+            .settings()
+            .harmless_drivers
+            .kind_of_driver(ask.driver_or_class_name(class));
+        kind == DriverKind::Nic && !ask.is_for_sriov_vfs(class)
     };
     let mut asks = known.requests.iter().flat_map(|request| &request.options).peekable();
     asks.peek().is_some() && asks.all(moved)

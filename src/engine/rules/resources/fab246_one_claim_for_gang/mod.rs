@@ -1,21 +1,21 @@
 //! FAB246: one ResourceClaim for all pods of a gang.
 
-use crate::pod::is_multi_node::multi_node;
-use crate::rules::finding::{Findings, Severity};
+use crate::pod::is_multi_node::multi_node_evidence_of_pod;
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
-use crate::rules::rule_declaration::{Reach, Rule, files};
-use crate::text::printable;
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB246",
     severity: Severity::Warning,
     files: files!(),
-    reach: Reach::AnyWarns,
+    reach: PodsChecked::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let pod = context.pod();
     let claims = pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
     let shared = claims.iter().enumerate().filter_map(|(i, c)| Some((i, c.resource_claim_name.as_deref()?)));
@@ -23,13 +23,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if shared.peek().is_none() {
         return;
     }
-    let Some(gang) = multi_node(pod).filter(|gang| gang.several) else { return };
+    let Some(gang) = multi_node_evidence_of_pod(pod).filter(|gang| gang.several) else { return };
     for (index, name) in shared {
         findings.add(
             format!("/spec/resourceClaims/{index}/resourceClaimName"),
             format!(
                 "several pods ({1}) share claim \"{0}\": all of them get the same devices of one node",
-                printable(name, 63),
+                escaped_and_cut(name, 63),
                 gang.words
             ),
             "Use resourceClaimTemplateName: each pod then gets its own claim.",

@@ -1,25 +1,25 @@
 //! FAB247: claimed SR-IOV VF without a network.
 
-use super::claimed_sriov_functions::functions;
-use crate::rules::finding::{Findings, Severity};
+use super::claims_on_sriov_vfs::claims_on_vfs;
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
-use crate::rules::rule_declaration::{Reach, Rule, files};
+use crate::rules::rule_declaration::{PodsChecked, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB247",
     severity: Severity::Warning,
     files: files!(),
-    reach: Reach::AnyWarns,
+    reach: PodsChecked::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     if context.final_networks.is_some() {
         return;
     }
-    for claim in functions(context) {
+    for claim in claims_on_vfs(context) {
         // VFs on vfio-pci need no network.
         if !claim.says.network && !claim.says.vfio {
             findings.add(

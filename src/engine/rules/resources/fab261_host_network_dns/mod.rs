@@ -1,6 +1,6 @@
 //! FAB261: hostNetwork pod of a gang that cannot resolve service names.
 
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
 
@@ -15,7 +15,7 @@ const BY_SERVICE: [&str; 4] = [
     "mpi-job-name",
 ];
 
-fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let pod = context.pod();
     if !pod.host_network() {
         return;

@@ -1,0 +1,145 @@
+//! Files, directories and standard input to documents. An unreadable file does not affect the others.
+
+use super::errors_of_a_file::{
+    UnreadAndSkippedInputs, shown_name_of_input, unread_because_not_opened, unreadable,
+};
+use super::loaded_batches::Loaded;
+use super::parts_of_a_stream::{PartOfInput, WhereToReadAgain};
+use super::read_in_parallel::{InputReader, Needs, PartToDecode};
+use crate::manifest::Document;
+use crate::report::UnreadInput;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Extensions that are looked for in directories.
+const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
+/// Deepest directory tree that is searched; symbolic links to directories are not followed.
+const MAX_DEPTH: usize = 64;
+
+/// Reads files, directories and standard input, and shows each part to `visit` once, in order. An empty standard input is
+/// an error unless `allow_empty`: the command before the pipe may have failed. So is a directory without manifests.
+/// Returns what was read, and what cannot be read.
+pub(in crate::cli) fn read_inputs_and_visit_all(
+    paths: &[PathBuf],
+    allow_empty: bool,
+    visit: &mut dyn FnMut(&[Document]),
+) -> (Loaded, UnreadAndSkippedInputs) {
+    let mut loaded = read_with(InputReader::new(Needs::All, allow_empty, visit), paths, allow_empty).end();
+    let problems = loaded.take_problems();
+    (loaded, problems)
+}
+
+/// The same for inputs that are reviewed afterwards: `visit` sees at least the documents that may be facts, and the
+/// batches have what cannot be read. `more` are texts with their names that do not come from files.
+pub(in crate::cli) fn read_inputs_and_visit_facts(
+    paths: &[PathBuf],
+    more: impl Iterator<Item = (String, Vec<u8>)>,
+    allow_empty: bool,
+    visit: &mut dyn FnMut(&[Document]),
+) -> Loaded {
+    let mut reader = read_with(InputReader::new(Needs::Facts, allow_empty, visit), paths, allow_empty);
+    for (name, text) in more {
+        let part = PartOfInput { text, place: WhereToReadAgain::Stream, line: 1 };
+        reader.add_part_and_decode_when_full(PartToDecode {
+            name: Arc::from(name),
+            part,
+            continues: false,
+            last: true,
+            empty: false,
+        });
+    }
+    reader.end()
+}
+
+fn read_with<'v>(mut reader: InputReader<'v>, paths: &[PathBuf], allow_empty: bool) -> InputReader<'v> {
+    let mut had_stdin = false;
+    for path in paths {
+        if path == Path::new("-") && std::mem::replace(&mut had_stdin, true) {
+            continue;
+        }
+        if !reader.read_unless_directory(path) {
+            continue;
+        }
+        let (mut files, mut unread) = (Vec::new(), Vec::new());
+        add_files_of_directory(path, 0, &mut files, &mut unread);
+        if !allow_empty && files.is_empty() {
+            unread.push(unreadable(
+                &shown_name_of_input(path),
+                "no manifests in this directory (*.yaml, *.yml, *.json)",
+            ));
+        }
+        unread.into_iter().for_each(|unread| reader.add_unread_in_order(unread));
+        for path in &files {
+            reader.read_unless_directory(path);
+        }
+    }
+    reader
+}
+
+/// The files of a path, in the order of the reader.
+pub(in crate::cli) fn files_of_path(path: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    add_files_of_path(path, &mut files, &mut Vec::new());
+    files
+}
+
+/// A number that changes with the names and contents of the files.
+pub(in crate::cli) fn fingerprint_of_names_and_contents(paths: &[PathBuf]) -> u64 {
+    let mut files = Vec::new();
+    for path in paths {
+        add_files_of_path(path, &mut files, &mut Vec::new());
+    }
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        file.hash(&mut hasher);
+        std::fs::read(&file).ok().hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+fn add_files_of_path(path: &Path, files: &mut Vec<PathBuf>, unread: &mut Vec<UnreadInput>) {
+    if path == Path::new("-") {
+        files.push(path.to_path_buf());
+        return;
+    }
+    match std::fs::metadata(path) {
+        Err(error) => unread.push(unread_because_not_opened(path, &error)),
+        Ok(meta) if meta.is_dir() => add_files_of_directory(path, 0, files, unread),
+        Ok(_) => files.push(path.to_path_buf()),
+    }
+}
+
+/// Files of a directory by name; hidden ones are skipped.
+fn add_files_of_directory(
+    directory: &Path,
+    depth: usize,
+    files: &mut Vec<PathBuf>,
+    unread: &mut Vec<UnreadInput>,
+) {
+    let entries = match std::fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) => {
+            unread.push(unreadable(&shown_name_of_input(directory), &error.to_string()));
+            return;
+        }
+    };
+    let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        let path = entry.path();
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() {
+            if depth < MAX_DEPTH {
+                add_files_of_directory(&path, depth + 1, files, unread);
+            }
+        } else if path.extension().and_then(|e| e.to_str()).is_some_and(|e| EXTENSIONS.contains(&e))
+            && (kind.is_file() || std::fs::metadata(&path).is_ok_and(|m| m.is_file()))
+        {
+            files.push(path);
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Everything that decisions need, in the order in which it is read: profiles, facts of files, the cluster, inputs.
+
+use super::cluster_setting_flags::ServerSettings;
+use super::input_flags::InputFlags;
+use super::loaded_batches::Loaded;
+use super::report_unread::write_fact_warnings_and_input_errors;
+use super::{
+    documents_to_objects, facts_of_live_cluster, read_and_find_profiles, read_files_and_directories,
+};
+use crate::cli::Exit;
+use crate::manifest::Document;
+use crate::profile::{FabricProfile, Profile};
+use crate::report::UnreadInput;
+use crate::snapshot::{Builder, Layer, Settings, Snapshot};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Inputs and facts, ready for decisions. Facts that cannot be read have been reported; what else cannot be read is
+/// reported with the batch that has it.
+pub(in crate::cli) struct InputsAndSnapshot {
+    pub(in crate::cli) loaded: Loaded,
+    pub(in crate::cli) snapshot: Snapshot,
+    /// The profile of `--profile`.
+    pub(in crate::cli) profile: Option<Arc<Profile>>,
+    /// Namespace of objects that name none.
+    pub(in crate::cli) namespace: String,
+    pub(in crate::cli) unread: Vec<UnreadInput>,
+}
+
+/// What is known before any input is read: profiles and facts of files.
+pub(in crate::cli) struct ProfilesAndFacts {
+    bases: Vec<FabricProfile>,
+    builder: Builder,
+    problems: documents_to_objects::FactProblems,
+}
+
+impl ProfilesAndFacts {
+    /// The same knowledge for other inputs. Its problems have been reported.
+    pub(in crate::cli) fn clone_without_problems(&self) -> Self {
+        let problems = documents_to_objects::FactProblems::default();
+        Self { bases: self.bases.clone(), builder: self.builder.clone(), problems }
+    }
+}
+
+/// Reads everything. `Err` with the exit code where nothing can be decided; the reason has been reported.
+/// `operator_namespaces`: those whose objects describe the cluster; all without.
+pub(in crate::cli) fn read_inputs_and_facts(
+    arguments: &InputFlags,
+    operator_namespaces: Option<BTreeSet<String>>,
+    err: &mut dyn Write,
+) -> io::Result<Result<InputsAndSnapshot, Exit>> {
+    match read_profiles_and_fact_files(arguments, operator_namespaces, err)? {
+        Ok(given) => read_inputs_and_live_cluster(arguments, given, err),
+        Err(exit) => Ok(Err(exit)),
+    }
+}
+
+/// Reads the profiles and the facts of files.
+pub(in crate::cli) fn read_profiles_and_fact_files(
+    arguments: &InputFlags,
+    operator_namespaces: Option<BTreeSet<String>>,
+    err: &mut dyn Write,
+) -> io::Result<Result<ProfilesAndFacts, Exit>> {
+    let bases = match read_and_find_profiles::built_in_profiles() {
+        Ok(bases) => bases,
+        Err(error) => {
+            writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
+            return Ok(Err(Exit::Internal));
+        }
+    };
+    let own = arguments.namespace.as_deref().unwrap_or("default");
+    let mut builder = Builder::new(bases.clone());
+    builder.replace_settings(Settings { operator_namespaces, ..arguments.choice.settings() });
+    let mut problems = documents_to_objects::FactProblems::default();
+    if let Some(path) = &arguments.profiles {
+        read_and_find_profiles::add_all_profiles_or_none(path, &bases, &mut builder, &mut problems.errors);
+        // What the pods would get without these profiles says nothing about the site.
+        if !problems.errors.is_empty() {
+            write_fact_warnings_and_input_errors(&problems, err)?;
+            return Ok(Err(Exit::Usage));
+        }
+    }
+    for path in &arguments.cluster {
+        let mut visit = |documents: &[Document]| {
+            documents_to_objects::add_facts_to_builder(
+                documents,
+                Layer::Cluster,
+                own,
+                &mut builder,
+                &mut problems,
+            );
+        };
+        let (_, cluster) = read_files_and_directories::read_inputs_and_visit_all(
+            std::slice::from_ref(path),
+            false,
+            &mut visit,
+        );
+        problems.errors.extend(cluster.unread);
+    }
+    Ok(Ok(ProfilesAndFacts { bases, builder, problems }))
+}
+
+/// Reads the inputs, and the cluster where it is live.
+pub(in crate::cli) fn read_inputs_and_live_cluster(
+    arguments: &InputFlags,
+    given: ProfilesAndFacts,
+    err: &mut dyn Write,
+) -> io::Result<Result<InputsAndSnapshot, Exit>> {
+    let ProfilesAndFacts { bases, mut builder, mut problems } = given;
+    let own = arguments.namespace.as_deref().unwrap_or("default");
+    let (mut paths, mut pods, mut running) =
+        (Cow::Borrowed(arguments.paths.as_slice()), Vec::new(), Vec::new());
+    let mut forbidden = Vec::new();
+    if arguments.live {
+        let named = |path: &PathBuf| Some(path.to_str()?.strip_prefix("pod/")?.to_owned());
+        pods.extend(paths.iter().filter_map(named));
+        paths.to_mut().retain(|path| named(path).is_none());
+        let (kubeconfig, context) = (arguments.kubeconfig.as_deref(), arguments.context.as_deref());
+        let named = facts_of_live_cluster::ObjectsToReadToo::Pods(own, &pods);
+        match facts_of_live_cluster::read_facts_and_objects_of_cluster(
+            kubeconfig, context, builder, named, err,
+        )? {
+            Ok(seen) => (builder, running, forbidden) = (seen.builder, seen.objects, seen.unread),
+            Err(exit) => return Ok(Err(exit)),
+        }
+    }
+    let mut visit = |documents: &[Document]| {
+        documents_to_objects::add_facts_to_builder(documents, Layer::Input, own, &mut builder, &mut problems);
+    };
+    let running = pods.iter().zip(running).map(|(name, text)| (format!("pod/{name}"), text.into_bytes()));
+    let loaded = read_files_and_directories::read_inputs_and_visit_facts(
+        &paths,
+        running,
+        arguments.allow_empty,
+        &mut visit,
+    );
+    let snapshot = builder.build();
+    if let Err(message) = arguments.choice.check_default_profile_exists(&snapshot) {
+        writeln!(err, "error: {message}")?;
+        return Ok(Err(Exit::Usage));
+    }
+    let profile = match &arguments.profile {
+        None => None,
+        Some(name) => match read_and_find_profiles::find_site_or_built_in_profile(name, &snapshot, &bases) {
+            Ok(profile) => Some(profile),
+            Err(message) => {
+                writeln!(err, "error: --profile: {message}")?;
+                return Ok(Err(Exit::Usage));
+            }
+        },
+    };
+    write_fact_warnings_and_input_errors(&problems, err)?;
+    // Warnings report these already.
+    let unread = problems.errors.into_iter().map(|(u, _)| u).chain(forbidden).collect();
+    let namespace = own.to_owned();
+    Ok(Ok(InputsAndSnapshot { loaded, snapshot, profile, namespace, unread }))
+}
+
+/// Profiles and cluster facts in files, for `serve`. `None`, with the reasons on `err`, when a
+/// profile or a file cannot be read: half a set is worse than none. Other unreadable objects are ignored
+/// with a warning, as they would be in a live cluster.
+pub(in crate::cli) fn read_facts_for_server(
+    profiles: Option<&std::path::Path>,
+    cluster: &[PathBuf],
+    settings: &ServerSettings<'_>,
+    live: bool,
+    err: &mut dyn Write,
+) -> io::Result<Option<(Builder, Snapshot)>> {
+    let bases = match read_and_find_profiles::built_in_profiles() {
+        Ok(bases) => bases,
+        Err(error) => {
+            writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
+            return Ok(None);
+        }
+    };
+    let mut builder = Builder::new(bases.clone());
+    builder.replace_settings(settings.settings());
+    let mut problems = documents_to_objects::FactProblems::default();
+    if let Some(path) = profiles {
+        read_and_find_profiles::add_all_profiles_or_none(path, &bases, &mut builder, &mut problems.errors);
+    }
+    for path in cluster {
+        let mut visit = |documents: &[Document]| {
+            documents_to_objects::add_facts_to_builder(
+                documents,
+                Layer::Cluster,
+                "default",
+                &mut builder,
+                &mut problems,
+            );
+        };
+        let (_, cluster) = read_files_and_directories::read_inputs_and_visit_all(
+            std::slice::from_ref(path),
+            false,
+            &mut visit,
+        );
+        problems.errors.extend(cluster.unread);
+    }
+    write_fact_warnings_and_input_errors(&problems, err)?;
+    let snapshot = builder.build();
+    for (kind, ignored) in snapshot.ignored_objects_by_kind() {
+        let objects = crate::text::count_with_noun(ignored, "object");
+        writeln!(
+            err,
+            "warning: {kind}: {objects} ignored, because they are outside the namespaces of --operator-namespaces"
+        )?;
+    }
+    // In a live cluster the default profile may be created later.
+    if !live && let Err(message) = settings.choice.check_default_profile_exists(&snapshot) {
+        writeln!(err, "error: {message}")?;
+        return Ok(None);
+    }
+    Ok(problems.errors.is_empty().then_some((builder, snapshot)))
+}

@@ -1,0 +1,293 @@
+//! A place in a JSON text, and how to get past a value without reading it. It accepts what serde_json accepts, except that
+//! it gives up on values with more than 62 containers around them.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+/// A place in a JSON text.
+#[derive(Clone, Copy)]
+pub(super) struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+    /// Whether the text has a control character anywhere, such as a line break. If not, no string has one, which JSON
+    /// forbids: one pass with vectors over the text, instead of a test of every byte of every string.
+    controls: bool,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, at: 0, controls: has_controls(text) }
+    }
+
+    /// The start of a part of a text. `controls`: whether the whole text has a control character.
+    pub(super) fn of_part(text: &'a str, controls: bool) -> Self {
+        Self { text, at: 0, controls }
+    }
+
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The text from a place to here.
+    pub(super) fn text_since(&self, start: usize) -> Option<&'a str> {
+        self.text.get(start..self.at)
+    }
+
+    /// The next byte that is not white space; the place is then at this byte.
+    #[inline]
+    pub(super) fn skip_space_and_peek(&mut self) -> Option<u8> {
+        loop {
+            let byte = *self.text.as_bytes().get(self.at)?;
+            if byte > b' ' || !matches!(byte, b' ' | b'\n' | b'\t' | b'\r') {
+                return Some(byte);
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Moves on by the byte that was seen.
+    #[inline]
+    pub(super) fn step(&mut self) {
+        self.at += 1;
+    }
+
+    /// Moves on by bytes that are known.
+    pub(super) fn step_by(&mut self, bytes: usize) {
+        self.at += bytes;
+    }
+
+    /// Moves past an expected byte.
+    #[inline]
+    pub(super) fn step_past(&mut self, expected: u8) -> Option<()> {
+        (self.skip_space_and_peek()? == expected).then(|| self.step())
+    }
+
+    pub(super) fn is_at_end(&mut self) -> bool {
+        self.skip_space_and_peek().is_none()
+    }
+
+    /// The next value if it is a text without escapes; else the place does not move beyond white space.
+    #[inline]
+    pub(super) fn take_text_without_escapes(&mut self) -> Option<&'a str> {
+        if self.skip_space_and_peek()? != b'"' {
+            return None;
+        }
+        let (text, _) = until_quote(self.text.get(self.at + 1..)?)?;
+        if self.controls && has_controls(text) {
+            return None;
+        }
+        self.at += text.len() + 2;
+        Some(text)
+    }
+
+    /// The texts of `{"name":"…","value":"…"}` without escapes and white space; else the place does not move.
+    pub(super) fn take_name_and_value(&mut self) -> Option<[&'a str; 2]> {
+        if self.controls {
+            return None;
+        }
+        let (name, rest) = until_quote(self.text.get(self.at..)?.strip_prefix(r#"{"name":""#)?)?;
+        let (value, rest) = until_quote(rest.strip_prefix(r#"","value":""#)?)?;
+        let rest = rest.strip_prefix("\"}")?;
+        self.at = self.text.len() - rest.len();
+        Some([name, value])
+    }
+
+    /// Moves past a value; `None` where it is not JSON.
+    pub(super) fn skip_value(&mut self) -> Option<()> {
+        let rest = self.after_value(self.text.as_bytes().get(self.at..)?)?;
+        self.at = self.text.len() - rest.len();
+        Some(())
+    }
+
+    /// Moves past a value as serde_json does: slower, with any number of containers around a value.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn skip_deep_value(&mut self) -> Option<()> {
+        let mut values =
+            serde_json::Deserializer::from_str(self.text.get(self.at..)?).into_iter::<IgnoredAny>();
+        values.next()?.ok()?;
+        self.at += values.byte_offset();
+        Some(())
+    }
+
+    /// The text that begins at a place.
+    #[cold]
+    pub(super) fn decode_text_at(&self, place: usize) -> Option<String> {
+        String::deserialize(&mut serde_json::Deserializer::from_str(self.text.get(place..)?)).ok()
+    }
+
+    /// What follows a value.
+    fn after_value(&self, mut rest: &'a [u8]) -> Option<&'a [u8]> {
+        // A bit for each open container, one for an object; the topmost bit ends the list.
+        let mut open: u64 = 1;
+        loop {
+            rest = match rest {
+                [b'"', text @ ..] => self.after_text(text)?,
+                [b'{', b'}', after @ ..] | [b'[', b']', after @ ..] => after,
+                [first @ (b'{' | b'['), within @ ..] => {
+                    let within = after_space(within);
+                    // `{` and `}` differ by two, as `[` and `]` do.
+                    match within.split_first() {
+                        Some((end, after)) if *end == first + 2 => after,
+                        _ => {
+                            if open >> 63 == 1 {
+                                return None;
+                            }
+                            open = open << 1 | u64::from(*first == b'{');
+                            rest = if *first == b'{' { self.after_key(within)? } else { within };
+                            continue;
+                        }
+                    }
+                }
+                [b' ' | b'\n' | b'\t' | b'\r', after @ ..] => {
+                    rest = after;
+                    continue;
+                }
+                _ => after_scalar(rest)?,
+            };
+            // A value has ended: the containers that end with it, then a comma.
+            loop {
+                if open == 1 {
+                    return Some(rest);
+                }
+                let (next, after) = rest.split_first()?;
+                rest = after;
+                match next {
+                    b',' => break,
+                    b' ' | b'\n' | b'\t' | b'\r' => continue,
+                    end if *end == if open & 1 == 1 { b'}' } else { b']' } => open >>= 1,
+                    _ => return None,
+                }
+            }
+            if open & 1 == 1 {
+                rest = self.after_key(rest)?;
+            }
+        }
+    }
+
+    /// What follows a key and its colon.
+    #[inline(always)]
+    fn after_key(&self, mut rest: &'a [u8]) -> Option<&'a [u8]> {
+        loop {
+            let text = match rest {
+                [b'"', text @ ..] => text,
+                spaced => after_space(spaced).strip_prefix(b"\"")?,
+            };
+            let after = self.after_text(text)?;
+            // Nearly all members of managed fields are such.
+            rest = match after {
+                [b':', b'{', b'}', b',', next @ ..] => next,
+                [b':', value @ ..] => return Some(value),
+                spaced => return after_space(spaced).strip_prefix(b":"),
+            };
+        }
+    }
+
+    /// What follows a text; its first quote is read.
+    #[inline(always)]
+    fn after_text(&self, text: &'a [u8]) -> Option<&'a [u8]> {
+        let mut rest = text;
+        let after = loop {
+            match from_quote_or_backslash(rest)? {
+                [b'"', after @ ..] => break after,
+                [b'\\', b'"', after @ ..] => rest = after,
+                escape => rest = after_escape(escape)?,
+            }
+        };
+        if self.controls && text.iter().take(text.len() - after.len()).any(|byte| *byte < b' ') {
+            return None;
+        }
+        Some(after)
+    }
+}
+
+/// A text without the white space at its start.
+fn after_space(mut rest: &[u8]) -> &[u8] {
+    while let [b' ' | b'\n' | b'\t' | b'\r', after @ ..] = rest {
+        rest = after;
+    }
+    rest
+}
+
+/// What follows an escape sequence.
+#[inline(never)]
+fn after_escape(rest: &[u8]) -> Option<&[u8]> {
+    match rest {
+        [_, b'u', digits @ ..] => {
+            let (digits, after) = digits.split_first_chunk::<4>()?;
+            digits.iter().all(u8::is_ascii_hexdigit).then_some(after)
+        }
+        [_, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', after @ ..] => Some(after),
+        _ => None,
+    }
+}
+
+/// What follows a number, `true`, `false` or `null`.
+#[inline(never)]
+fn after_scalar(rest: &[u8]) -> Option<&[u8]> {
+    match rest {
+        [b't', b'r', b'u', b'e', after @ ..]
+        | [b'f', b'a', b'l', b's', b'e', after @ ..]
+        | [b'n', b'u', b'l', b'l', after @ ..] => Some(after),
+        [b'-', number @ ..] => after_number(number),
+        number => after_number(number),
+    }
+}
+
+/// What follows a number without its sign (RFC 8259, section 6). Its size does not matter, as for serde_json.
+fn after_number(rest: &[u8]) -> Option<&[u8]> {
+    let mut rest = match rest {
+        [b'0', after @ ..] => after,
+        digits => after_digits(digits)?,
+    };
+    if let [b'.', fraction @ ..] = rest {
+        rest = after_digits(fraction)?;
+    }
+    if let [b'e' | b'E', exponent @ ..] = rest {
+        rest = match exponent {
+            [b'+' | b'-', digits @ ..] => after_digits(digits)?,
+            digits => after_digits(digits)?,
+        };
+    }
+    Some(rest)
+}
+
+/// What follows one digit or more.
+fn after_digits(rest: &[u8]) -> Option<&[u8]> {
+    let end = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
+    rest.get(end..).filter(|_| end > 0)
+}
+
+/// The text from the next quote or backslash on. Eight bytes at once: most texts are too short for a call of memchr.
+#[inline(always)]
+pub(super) fn from_quote_or_backslash(mut rest: &[u8]) -> Option<&[u8]> {
+    const ONES: u64 = u64::MAX / 0xff;
+    while let Some((word, after)) = rest.split_first_chunk::<8>() {
+        let word = u64::from_le_bytes(*word);
+        // The top bit of the first byte that is a quote or a backslash, and perhaps of bytes behind it.
+        let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
+        let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
+        let found = (quote | backslash) & !word & (ONES << 7);
+        if found != 0 {
+            return rest.get(found.trailing_zeros() as usize / 8..);
+        }
+        rest = after;
+    }
+    let at = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+    rest.get(at..)
+}
+
+/// A text without escapes, and what follows it from its last quote on.
+#[inline(always)]
+fn until_quote(text: &str) -> Option<(&str, &str)> {
+    let rest = from_quote_or_backslash(text.as_bytes())?;
+    if rest.first() != Some(&b'"') {
+        return None;
+    }
+    text.split_at_checked(text.len() - rest.len())
+}
+
+/// Whether a text has a control character. It looks at every byte, so that the compiler uses vectors.
+pub(super) fn has_controls(text: &str) -> bool {
+    text.bytes().fold(false, |found, byte| found | (byte < b' '))
+}

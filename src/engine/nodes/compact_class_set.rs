@@ -1,0 +1,52 @@
+//! Sets of classes of which a view has thousands, such as those behind each taint.
+
+use fixedbitset::FixedBitSet;
+
+/// Classes, in the form that takes less memory.
+#[derive(Debug)]
+pub(super) enum CompactClassSet {
+    Few(Box<[u32]>),
+    Many(FixedBitSet),
+}
+
+impl CompactClassSet {
+    /// The classes of a set.
+    pub(super) fn of(set: &FixedBitSet) -> Self {
+        // Four bytes each, or a bit for every class.
+        if set.count_ones(..).saturating_mul(32) < set.len() {
+            Self::Few(set.ones().filter_map(|class| u32::try_from(class).ok()).collect())
+        } else {
+            Self::Many(set.clone())
+        }
+    }
+
+    /// Classes by number, of so many.
+    pub(super) fn from_class_numbers(classes: &[usize], count: usize) -> Self {
+        let mut set = FixedBitSet::with_capacity(count);
+        set.extend(classes.iter().copied());
+        Self::of(&set)
+    }
+
+    /// Whether any of them is in a set.
+    pub(super) fn intersects(&self, set: &FixedBitSet) -> bool {
+        match self {
+            Self::Few(classes) => few(classes).any(|class| set.contains(class)),
+            Self::Many(classes) => !classes.is_disjoint(set),
+        }
+    }
+
+    /// Removes them from a set.
+    pub(super) fn remove_from_set(&self, set: &mut FixedBitSet) {
+        match self {
+            Self::Few(classes) => {
+                let most = set.len();
+                few(classes).filter(|class| *class < most).for_each(|class| set.remove(class));
+            }
+            Self::Many(classes) => set.difference_with(classes),
+        }
+    }
+}
+
+fn few(classes: &[u32]) -> impl Iterator<Item = usize> {
+    classes.iter().filter_map(|class| usize::try_from(*class).ok())
+}

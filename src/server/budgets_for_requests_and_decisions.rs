@@ -1,0 +1,257 @@
+//! Budgets of all requests together: concurrent requests, bytes of bodies and answers, and concurrent decisions on large
+//! bodies. Requests with small bodies have a share of each for themselves, so that a sender of large ones, or the API
+//! server that passes them on, can still send them.
+
+use super::body_bytes_within_budget::BytesWithinBudget;
+use super::default_limits_and_deadlines::Limits;
+use super::fair_share_per_client_address::{BudgetForSmallAndLarge, ShareOfAddress};
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Memory of all decisions on large bodies together (bytes), and so the most of one. A body that is decided takes up to
+/// forty times its length.
+pub(super) const MAX_MEMORY_OF_ALL_DECISIONS: usize = 64 << 20;
+/// What one address may have of it (bytes). A body that needs more is decided while its address decides no other.
+const MAX_MEMORY_OF_ONE_ADDRESS: usize = 48 << 20;
+/// The memory of decisions is counted in pieces of so many bytes.
+const PIECE: usize = 1024;
+
+/// What is left.
+pub(crate) struct Budgets {
+    requests: Arc<BudgetForSmallAndLarge>,
+    bytes: Arc<BudgetForSmallAndLarge>,
+    deciding: Arc<DecisionSlots>,
+    peers: Mutex<HashMap<IpAddr, Weak<DecisionSlots>>>,
+    /// What one address may have.
+    of_one: SlotsAndMemory,
+}
+
+/// Threads for large and for small bodies, and memory for large ones (bytes).
+#[derive(Debug, Clone, Copy)]
+struct SlotsAndMemory {
+    large: usize,
+    small: usize,
+    memory: usize,
+}
+
+/// Room for decisions: of all addresses, or of one.
+#[derive(Debug)]
+struct DecisionSlots {
+    large: Arc<Semaphore>,
+    small: Arc<Semaphore>,
+    memory: Arc<Semaphore>,
+}
+
+impl DecisionSlots {
+    fn new(SlotsAndMemory { large, small, memory }: SlotsAndMemory) -> Arc<Self> {
+        let semaphore = |permits| Arc::new(Semaphore::new(permits));
+        Arc::new(Self { large: semaphore(large), small: semaphore(small), memory: semaphore(memory / PIECE) })
+    }
+
+    /// A thread for a body; with memory, for a large one.
+    async fn take(&self, pieces: Option<u32>) -> Option<Permits> {
+        let threads = if pieces.is_some() { &self.large } else { &self.small };
+        let thread = Arc::clone(threads).acquire_owned().await.ok()?;
+        let memory = match pieces {
+            Some(pieces) => Some(Arc::clone(&self.memory).acquire_many_owned(pieces).await.ok()?),
+            None => None,
+        };
+        Some((thread, memory))
+    }
+}
+
+type Permits = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
+
+/// A turn to decide on a thread, with the memory for it.
+#[derive(Debug)]
+pub(super) struct Turn {
+    _permits: [Permits; 2],
+    _peer: Arc<DecisionSlots>,
+}
+
+impl Budgets {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let threads = limits.large_decisions.max(1);
+        Self {
+            requests: BudgetForSmallAndLarge::new(limits.requests),
+            bytes: BudgetForSmallAndLarge::of_bytes(limits.body_budget),
+            // One address leaves a thread of each size to others. For small bodies that is one more: a cluster has one API
+            // server or three, and its pods come from there.
+            deciding: DecisionSlots::new(SlotsAndMemory {
+                large: threads,
+                small: threads + 1,
+                memory: MAX_MEMORY_OF_ALL_DECISIONS,
+            }),
+            peers: Mutex::default(),
+            of_one: SlotsAndMemory {
+                large: threads.saturating_sub(1).max(1),
+                small: threads,
+                memory: MAX_MEMORY_OF_ONE_ADDRESS,
+            },
+        }
+    }
+
+    /// Counts one more concurrent request of an address, with a body of this length; `None` at the limit. A request that
+    /// waits for its turn counts too, so an address must not get all places.
+    pub(super) fn count_request_or_refuse(&self, peer: IpAddr, length: usize) -> Option<ShareOfAddress> {
+        ShareOfAddress::one_piece_for_body_length(&self.requests, peer, length).ok()
+    }
+
+    /// Waits for a turn to decide a large body, which will take about so much memory. `None` if that is more than all
+    /// decisions together may take.
+    pub(super) async fn wait_for_turn_of_large_body(&self, peer: IpAddr, decoded: usize) -> Option<Turn> {
+        let pieces = |most: usize| {
+            u32::try_from(decoded.min(most).div_ceil(PIECE))
+                .ok()
+                .filter(|_| decoded <= MAX_MEMORY_OF_ALL_DECISIONS)
+        };
+        self.wait_for_turn_in_both_budgets(
+            peer,
+            Some(pieces(self.of_one.memory)?),
+            Some(pieces(MAX_MEMORY_OF_ALL_DECISIONS)?),
+        )
+        .await
+    }
+
+    /// Waits for a turn to decide a small body. These threads are not those of large bodies, which may take fifty times as
+    /// long.
+    pub(super) async fn wait_for_turn_of_small_body(&self, peer: IpAddr) -> Option<Turn> {
+        self.wait_for_turn_in_both_budgets(peer, None, None).await
+    }
+
+    async fn wait_for_turn_in_both_budgets(
+        &self,
+        peer: IpAddr,
+        of_one: Option<u32>,
+        of_all: Option<u32>,
+    ) -> Option<Turn> {
+        let share = self.find_or_add_slots_of_address(peer);
+        // First the turn among those of the same address: whoever waits for it takes nothing from others.
+        let permits = [share.take(of_one).await?, self.deciding.take(of_all).await?];
+        Some(Turn { _permits: permits, _peer: share })
+    }
+
+    fn find_or_add_slots_of_address(&self, peer: IpAddr) -> Arc<DecisionSlots> {
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        // At most as many as there are requests.
+        peers.retain(|_, share| share.strong_count() > 0);
+        let known = peers.get(&peer).and_then(Weak::upgrade);
+        known.unwrap_or_else(|| {
+            let share = DecisionSlots::new(self.of_one);
+            peers.insert(peer, Arc::downgrade(&share));
+            share
+        })
+    }
+
+    /// An empty body of an address. The length in its header reserves no memory.
+    pub(super) fn empty_body_of_address(&self, peer: IpAddr, promised: Option<usize>) -> BytesWithinBudget {
+        BytesWithinBudget::new(Arc::clone(&self.bytes), peer, promised)
+    }
+
+    /// Requests and bytes in use.
+    pub(super) fn requests_and_bytes_in_use(&self) -> (usize, usize) {
+        (self.requests.used(), self.bytes.used_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fair_share_per_client_address::MAX_SMALL_BODY_BYTES;
+    use super::*;
+
+    fn budgets(limits: Limits) -> Budgets {
+        Budgets::new(&limits)
+    }
+
+    fn peer(last: u8) -> IpAddr {
+        IpAddr::from([10, 0, 0, last])
+    }
+
+    /// Places that an address gets, if it wants all.
+    fn places(budgets: &Budgets, last: u8, length: usize) -> Vec<ShareOfAddress> {
+        std::iter::from_fn(|| budgets.count_request_or_refuse(peer(last), length)).collect()
+    }
+
+    #[test]
+    fn small_requests_have_places_of_their_own() {
+        let budgets = budgets(Limits { requests: 512, ..Limits::default() });
+        let large = places(&budgets, 1, MAX_SMALL_BODY_BYTES + 1);
+        assert_eq!(large.len(), 288, "three quarters of those for large bodies");
+        let small = places(&budgets, 1, MAX_SMALL_BODY_BYTES);
+        assert_eq!((small.len(), budgets.requests_and_bytes_in_use().0), (48, 336), "of the same address");
+        drop(large);
+        assert!(
+            budgets.count_request_or_refuse(peer(1), MAX_SMALL_BODY_BYTES + 1).is_some()
+                && budgets.count_request_or_refuse(peer(1), MAX_SMALL_BODY_BYTES).is_some()
+        );
+    }
+
+    #[test]
+    fn one_address_leaves_places_to_others() {
+        let budgets = budgets(Limits { requests: 512, ..Limits::default() });
+        let mut held: Vec<Vec<ShareOfAddress>> = vec![places(&budgets, 1, MAX_SMALL_BODY_BYTES)];
+        assert_eq!(held[0].len(), 336, "small bodies also take places of large ones");
+        for last in 2..20 {
+            held.push(places(&budgets, last, MAX_SMALL_BODY_BYTES));
+            assert!(held.last().unwrap().len() >= 2, "{last}");
+        }
+        drop(held);
+        assert_eq!(budgets.requests_and_bytes_in_use().0, 0);
+    }
+
+    #[test]
+    fn few_places_are_all_used() {
+        for (requests, most) in [(0, 0), (1, 1), (2, 1), (4, 3), (8, 5)] {
+            let budgets = budgets(Limits { requests, ..Limits::default() });
+            let of_one = places(&budgets, 1, MAX_SMALL_BODY_BYTES);
+            assert_eq!(of_one.len(), most, "{requests}");
+            let others: Vec<_> = (2..20).map(|last| places(&budgets, last, MAX_SMALL_BODY_BYTES)).collect();
+            assert_eq!(budgets.requests_and_bytes_in_use().0, requests);
+            drop(others);
+        }
+    }
+
+    #[test]
+    fn small_bodies_of_one_address_leave_a_thread_to_others() {
+        let budgets = budgets(Limits { large_decisions: 2, ..Limits::default() });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let turn = |last: u8| {
+            let soon = std::time::Duration::from_millis(20);
+            runtime.block_on(async {
+                tokio::time::timeout(soon, budgets.wait_for_turn_of_small_body(peer(last))).await
+            })
+        };
+        let mut one: Vec<_> = std::iter::from_fn(|| turn(1).ok()).collect();
+        assert_eq!(one.len(), 2, "as many as there are cores");
+        let other = turn(2);
+        assert!(other.is_ok(), "one is left for others");
+        one.clear();
+        assert!(turn(1).is_ok() && turn(1).is_ok(), "they are free again");
+    }
+
+    #[test]
+    fn one_address_leaves_a_thread_and_memory_to_others() {
+        let budgets = budgets(Limits { large_decisions: 3, ..Limits::default() });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let turn = |last: u8, mib: usize| {
+            let soon = std::time::Duration::from_millis(20);
+            let turn = async {
+                tokio::time::timeout(soon, budgets.wait_for_turn_of_large_body(peer(last), mib << 20)).await
+            };
+            runtime.block_on(turn)
+        };
+        assert!(turn(1, 65).unwrap().is_none(), "more than all may take");
+        let (first, second) = (turn(1, 8).unwrap(), turn(1, 8).unwrap());
+        assert!(turn(1, 1).is_err(), "a third thread is for others");
+        let other = turn(2, 8).unwrap();
+        drop((first, second));
+        let large = turn(1, 40).unwrap();
+        assert!(turn(1, 10).is_err(), "its memory is used");
+        let more = turn(3, 10).unwrap();
+        drop((large, other, more));
+        assert!(turn(1, 64).unwrap().is_some(), "all of it, while it decides no other");
+        assert!(budgets.peers.lock().unwrap().len() < 4);
+    }
+}
