@@ -90,6 +90,9 @@ fn limit(
     Ok((other, answer(&workload(other), snapshot)?))
 }
 
+/// Its name, the largest size that is tried, and the workload of a size.
+type Shape<'a> = (&'a str, usize, &'a dyn Fn(usize) -> Value);
+
 /// Where the limits of a workload end is the same with and without profiles that the namespace may not use.
 pub(super) fn limits_of_hidden_profiles() -> Result<(), String> {
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": MINE, "labels": {"team": "mine"}}});
@@ -113,7 +116,7 @@ pub(super) fn limits_of_hidden_profiles() -> Result<(), String> {
     let without = snapshot(&visible, false);
     let with = snapshot(&visible.into_iter().chain(hidden).collect::<Vec<_>>(), false);
     let key = |key: &'static str| move |values: usize| guessed_key(key, values);
-    let shapes: [(&str, usize, &dyn Fn(usize) -> Value); 2] =
+    let shapes: [Shape<'_>; 2] =
         [("variables", 400, &many_variables), ("a label of hidden profiles", 60, &key("rack"))];
     for (what, most, workload) in shapes {
         let (one, other) = (limit(most, workload, &without)?, limit(most, workload, &with)?);
