@@ -8,6 +8,7 @@ use crate::rules::{self, RULES};
 use crate::text::nearest_if_probably_meant;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// An entry, as a file has it.
 #[derive(Debug, Clone, Deserialize)]
@@ -32,6 +33,8 @@ struct Ignore {
 pub(in crate::cli) struct Ignores {
     directory: PathBuf,
     entries: Vec<Ignore>,
+    /// The file that was asked for last, and the places of its entries: a file may have thousands of documents.
+    of_last_file: Arc<Mutex<Option<(String, Arc<[usize]>)>>>,
 }
 
 impl Ignores {
@@ -61,7 +64,24 @@ impl Ignores {
             read.push(Ignore { rules, paths, reason });
         }
         let directory = std::path::absolute(directory.join(".")).unwrap_or_default();
-        Ok(Self { directory, entries: read })
+        Ok(Self { directory, entries: read, ..Self::default() })
+    }
+
+    fn places_of_entries_for_file(&self, file: &str) -> Arc<[usize]> {
+        let mut last = self.of_last_file.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, places)) = last.as_ref().filter(|(known, _)| known == file) {
+            return Arc::clone(places);
+        }
+        let whole = std::path::absolute(file).unwrap_or_default();
+        let path = whole.strip_prefix(&self.directory).unwrap_or(&whole).display().to_string();
+        let is_for_file = |ignore: &Ignore| {
+            ignore.paths.is_empty()
+                || ignore.paths.iter().any(|pattern| does_path_match_pattern(pattern, &path))
+        };
+        let places = self.entries.iter().enumerate().filter(|(_, ignore)| is_for_file(ignore));
+        let places: Arc<[usize]> = places.map(|(place, _)| place).collect();
+        *last = Some((file.to_owned(), Arc::clone(&places)));
+        places
     }
 
     /// Sets the findings of a file aside that are ignored.
@@ -69,15 +89,9 @@ impl Ignores {
         if self.entries.is_empty() || results.iter().all(|r| r.findings.is_empty()) {
             return;
         }
-        let whole = std::path::absolute(file).unwrap_or_default();
-        let path = whole.strip_prefix(&self.directory).unwrap_or(&whole).display().to_string();
-        let of_file = |ignore: &&Ignore| {
-            ignore.paths.is_empty()
-                || ignore.paths.iter().any(|pattern| does_path_match_pattern(pattern, &path))
-        };
-        let ignores: Vec<&Ignore> = self.entries.iter().filter(of_file).collect();
+        let places = self.places_of_entries_for_file(file);
         for r in results {
-            for Ignore { rules, reason, .. } in &ignores {
+            for Ignore { rules, reason, .. } in places.iter().filter_map(|place| self.entries.get(*place)) {
                 let waived = r.findings.extract_if(.., |found| rules.contains(&found.item.rule));
                 let waived = waived.map(|Located { item: finding, place, repeats, baseline }| Located {
                     item: Suppressed { finding, reason: reason.clone() },
