@@ -52,7 +52,7 @@ pub(super) async fn publish_changed_files_until_aborted(every: Duration, check: 
             Some(FileCheck::New(snapshot)) => {
                 tracing::info!(
                     profiles = snapshot.profiles().count(),
-                    "reloaded the files of profiles and cluster objects"
+                    "reloaded profiles and cluster objects from their files"
                 );
                 state.metrics.record_names_and_changed_profiles(&snapshot);
                 state.snapshot.store(Arc::from(snapshot));

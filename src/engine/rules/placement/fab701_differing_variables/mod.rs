@@ -105,7 +105,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut FindingsOfRule<'_>) {
                 findings.add(
                     format!("{}/spec/containers/{index}{at}", template.pointer),
                     format!(
-                        "{name} is {} in {:?} but {} in {:?}: the job hangs, because all ranks need the same value",
+                        "{name} is {} in {:?} but {} in {:?}: the job can hang, because all ranks need the same value",
                         words(there),
                         escaped_and_cut(first.role_or_pointer(), 63),
                         words(&here),
