@@ -28,13 +28,16 @@ struct Ignore {
     reason: String,
 }
 
+/// A file, and the places of the entries that are for it.
+type EntriesOfFile = Option<(String, Arc<[usize]>)>;
+
 /// The ignored findings of one configuration.
 #[derive(Debug, Clone, Default)]
 pub(in crate::cli) struct Ignores {
     directory: PathBuf,
     entries: Vec<Ignore>,
-    /// The file that was asked for last, and the places of its entries: a file may have thousands of documents.
-    of_last_file: Arc<Mutex<Option<(String, Arc<[usize]>)>>>,
+    /// For the file that was asked for last: a file may have thousands of documents.
+    of_last_file: Arc<Mutex<EntriesOfFile>>,
 }
 
 impl Ignores {
