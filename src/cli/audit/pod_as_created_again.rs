@@ -6,7 +6,8 @@ use std::borrow::Cow;
 
 type Members<'a> = Pairs<'a, Option<&'a RawValue>>;
 
-/// The pod's text without `spec.nodeName` and `status`; unchanged where it cannot be read.
+/// The pod's text without `spec.nodeName` and `status`; unchanged where it names no node, which has no status either, or
+/// cannot be read.
 pub(super) fn without_node_and_status(json: &str) -> Cow<'_, str> {
     rebuilt(json).map_or(Cow::Borrowed(json), Cow::Owned)
 }

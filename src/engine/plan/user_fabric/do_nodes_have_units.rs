@@ -1,4 +1,5 @@
-//! Whether a node that the pod can run on has all the units that the pod would request.
+//! Whether the nodes that the pod can run on have the units that the pod would request. Each resource is looked at alone: of
+//! two resources, different nodes may have enough.
 
 use super::count_attachments::Attachments;
 use crate::demands::Subject;
@@ -7,8 +8,8 @@ use crate::pod::Container;
 use crate::profile::Rail;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Checks that some node which the pod can run on has units for the pod's own attachments beside all rails. Nodes
-/// whose number of units is not known, or is 0 while a device plugin restarts, count as having enough.
+/// Checks, for each resource, that some node which the pod can run on has units for all rails, and for those of the pod's
+/// own attachments that stand in for a rail. Nodes whose number of units is not known, or is 0 while a device plugin restarts, count as having enough.
 ///
 /// # Errors
 /// [`WhyNothingPlanned::NodesTooSmall`] with the numbers.
