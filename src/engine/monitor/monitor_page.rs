@@ -92,8 +92,8 @@ A scrape of 64 devices takes 17 ms of CPU time, almost all of it in the kernel. 
 needs 0.12 % of a core (the goal is 0.2 %). If a log exists when the monitor starts, the monitor first reads the whole
 log. A log of 24 MB takes 0.5 s of CPU time.
 
-The figures are from a test with 40 scrapes of modelled files on a disk. The files show 64 devices with one port each.
-Each port has 22 counters and a table of 256 GIDs. The log has 24 MB. In a container of runc without capabilities, a
+The figures are from a test, which wrote the files of a node with 64 devices of one port each to a disk, and scraped
+the monitor 40 times. Each port has 22 counters and a table of 256 GIDs. The log has 24 MB. In a container of runc without capabilities, a
 scrape took 18 ms. The machine had two busy x86-64 cores, no RDMA hardware and no RAS. To measure again with a static
 binary:
 
