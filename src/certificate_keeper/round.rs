@@ -244,7 +244,7 @@ impl Keeper {
             self.record_and_report_drift(&record, now);
         }
         if fresh && self.record.as_ref().is_none_or(|record| record.signer_valid_at(now).is_err()) {
-            self.renew_leaf_though_secret_has_no_usable_ca(&looks, now);
+            self.renew_expiring_leaf_with_ca_in_memory(&looks, now);
         }
         if !fresh {
             return None;

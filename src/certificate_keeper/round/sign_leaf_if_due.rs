@@ -35,7 +35,7 @@ impl Keeper {
 
     /// Where the Secret has no CA that can sign and cannot be repaired (a policy, a quota, immutable), another leaf of the
     /// CA that signed the one in use. The same caBundles trust it: API servers see no difference.
-    pub(super) fn renew_leaf_though_secret_has_no_usable_ca(&mut self, looks: &[Look], now: i64) {
+    pub(super) fn renew_expiring_leaf_with_ca_in_memory(&mut self, looks: &[Look], now: i64) {
         let Some((signer, leaf)) = self.signer.as_ref().zip(self.leaf.as_ref()) else { return };
         if may_renew_with_ca_missing_from_secret(leaf, signer, looks, now) {
             self.sign_and_serve_leaf(&signer.clone(), Reason::LastResort, now);

@@ -2,7 +2,7 @@
 
 use super::claims_of_audited_pod;
 use super::owners_of_objects::{ObjectHead, Owners};
-use super::pod_as_created_again::without_node_and_status;
+use super::pod_as_created_again::without_node_and_status_if_scheduled;
 use crate::deadline::Deadline;
 use crate::facts::EnforcementMode;
 use crate::json::annotations_of_object::AnnotationsOfObject;
@@ -181,7 +181,7 @@ impl AuditContext<'_> {
             let owner = (name.api_version.clone(), name.kind.clone());
             *into.without_owner.entry(owner).or_default() += 1;
         }
-        let json = without_node_and_status(json);
+        let json = without_node_and_status_if_scheduled(json);
         let namespace = object.namespace.as_deref().unwrap_or("default");
         let deadline = Deadline::without_clock();
         let request = PodRequest {

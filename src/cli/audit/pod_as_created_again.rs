@@ -8,7 +8,7 @@ type Members<'a> = Pairs<'a, Option<&'a RawValue>>;
 
 /// The pod's text without `spec.nodeName` and `status`; unchanged where it names no node, which has no status either, or
 /// cannot be read.
-pub(super) fn without_node_and_status(json: &str) -> Cow<'_, str> {
+pub(super) fn without_node_and_status_if_scheduled(json: &str) -> Cow<'_, str> {
     rebuilt(json).map_or(Cow::Borrowed(json), Cow::Owned)
 }
 
@@ -57,8 +57,8 @@ mod tests {
     fn node_and_status_are_left_out() {
         let pod = r#"{"kind":"Pod","metadata":null,"spec":{"nodeName":"n","containers":[{"a":{}}],"x":{}},"status":{"phase":"Running"}}"#;
         let again = r#"{"kind":"Pod","metadata":null,"spec":{"containers":[{"a":{}}],"x":{}}}"#;
-        assert_eq!(without_node_and_status(pod), again);
-        assert_eq!(without_node_and_status(again), again);
-        assert_eq!(without_node_and_status(r#"{"spec":"nodeName"#), r#"{"spec":"nodeName"#);
+        assert_eq!(without_node_and_status_if_scheduled(pod), again);
+        assert_eq!(without_node_and_status_if_scheduled(again), again);
+        assert_eq!(without_node_and_status_if_scheduled(r#"{"spec":"nodeName"#), r#"{"spec":"nodeName"#);
     }
 }

@@ -1,6 +1,6 @@
 //! `discover --cluster`: the objects of files.
 
-use super::which_objects_were_read::ReadObjects;
+use super::read_objects_and_failures::ReadObjects;
 use crate::cli::input::{self, documents_to_objects, read_files_and_directories};
 use crate::discover::Sources;
 use crate::manifest::Document;

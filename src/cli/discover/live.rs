@@ -1,6 +1,6 @@
 //! `discover --live`: every kind that describes a fabric, page by page.
 
-use super::which_objects_were_read::ReadObjects;
+use super::read_objects_and_failures::ReadObjects;
 use crate::cli::Exit;
 use crate::cli::input;
 use crate::cluster::PageSize;

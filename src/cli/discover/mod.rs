@@ -2,7 +2,7 @@
 
 mod files;
 mod live;
-mod which_objects_were_read;
+mod read_objects_and_failures;
 
 use super::Exit;
 use super::input::{documents_to_objects, read_and_find_profiles};

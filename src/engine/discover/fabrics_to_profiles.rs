@@ -10,7 +10,7 @@ use super::profile_draft::Frame;
 use super::which_groups_share_a_profile::{Joined, Together};
 use super::{
     counts_over_nodes, devices_behind_resource, drift_of_profiles, groups_of_nodes,
-    instance_types_without_profile, profile_draft, profile_name, which_fabric,
+    instance_types_of_pools_without_profile, profile_draft, profile_name, which_fabric,
 };
 use crate::pod::AcceleratorNames;
 use crate::profile::FabricProfile;
@@ -67,7 +67,7 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
     }
     drafts.sort_by(|a, b| a.name.cmp(&b.name));
     let pools = &sources.node_pools;
-    unknown.extend(instance_types_without_profile::ask_about_base_types_without_profile(
+    unknown.extend(instance_types_of_pools_without_profile::ask_in_drafts_and_return_pools_without_nodes(
         pools,
         &sources.nodes,
         &mut drafts,

@@ -77,7 +77,7 @@ fn is_fabric(resource: &str, nodes: &[&Node], sources: &Sources, accelerators: &
 }
 
 /// Label by which the provider shows that a node is in an RDMA network.
-fn sign_of_fabric(node: &Node) -> Option<(String, String)> {
+fn provider_label_of_fabric(node: &Node) -> Option<(String, String)> {
     let coreweave = node.label(COREWEAVE_FLAVOR).map(|flavor| (COREWEAVE_FLAVOR, flavor.to_owned()));
     let oke = OKE_RDMA.iter().find_map(|key| {
         let value = node.label(key)?;
@@ -155,7 +155,7 @@ fn describe_group<'a>(
         })
     };
     let claims = drivers.into_iter().map(|driver| (driver.clone(), rdma(driver))).collect();
-    let sign = nodes.iter().find_map(|node| sign_of_fabric(node));
+    let sign = nodes.iter().find_map(|node| provider_label_of_fabric(node));
     Group { nodes, provider, accelerators, resources, claims, sign }
 }
 
@@ -185,7 +185,7 @@ fn split_by_listed_resources<'a>(
     for node in nodes {
         let listed = node.resources().filter(|name| fabric.contains(name)).map(str::to_owned);
         let claims = node.claimable.iter().filter(|(_, devices)| devices.rdma > 0).map(|(d, _)| d.clone());
-        let sign = sign_of_fabric(node).map(|(key, value)| format!("{key}={value}"));
+        let sign = provider_label_of_fabric(node).map(|(key, value)| format!("{key}={value}"));
         by.entry(listed.chain(claims).chain(sign).collect()).or_default().push(node);
     }
     let signatures: Vec<Signature> = by.keys().cloned().collect();

@@ -24,7 +24,7 @@ mod fields_with_origin;
 mod gke_fabric;
 mod gke_network_objects;
 mod groups_of_nodes;
-mod instance_types_without_profile;
+mod instance_types_of_pools_without_profile;
 mod karpenter_node_pool;
 mod labels_that_separate_nodes;
 mod node_as_shown;

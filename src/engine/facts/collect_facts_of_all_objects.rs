@@ -21,7 +21,7 @@ fn insert_by_namespace<T>(map: &mut ByNamespace<T>, namespace: &Arc<str>, name: 
 /// Adds a resource under a key, merged with the facts already there.
 fn insert_or_merge_resource(map: &mut HashMap<String, ResourceFact>, key: &str, fact: ResourceFact) {
     match map.get_mut(key) {
-        Some(known) => known.keep_only_agreed_facts(&fact),
+        Some(known) => known.merge_with_unknown_where_differing(&fact),
         None => {
             map.insert(key.to_owned(), fact);
         }
@@ -267,7 +267,7 @@ impl ClusterFacts {
             for group in &state.groups {
                 let site = ResourceOnAllNodes::from_one_node(state, group);
                 match self.sites.get_mut(&group.resource) {
-                    Some(known) => known.keep_only_agreed_facts(&site),
+                    Some(known) => known.merge_with_unknown_where_differing(&site),
                     None => drop(self.sites.insert(group.resource.clone(), site)),
                 }
                 let fact = ResourceFact {
@@ -282,7 +282,7 @@ impl ClusterFacts {
                     origins: vec![Arc::clone(&node_state)],
                 };
                 match made.get_mut(group.resource.as_str()) {
-                    Some(known) => known.keep_only_agreed_facts(&fact),
+                    Some(known) => known.merge_with_unknown_where_differing(&fact),
                     None => drop(made.insert(&group.resource, fact)),
                 }
             }

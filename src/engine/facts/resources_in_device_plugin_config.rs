@@ -118,7 +118,7 @@ pub fn resources_of_sriov_plugin_config(
             };
             match &mut pool {
                 None => pool = Some(part),
-                Some(pool) => pool.keep_only_agreed_facts(&part),
+                Some(pool) => pool.merge_with_unknown_where_differing(&part),
             }
         }
         Ok(pool)

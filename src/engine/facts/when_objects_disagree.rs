@@ -19,7 +19,7 @@ const MAX_ORIGINS: usize = 2;
 
 impl ResourceFact {
     /// The facts of this and another object about one resource.
-    pub(super) fn keep_only_agreed_facts(&mut self, other: &Self) {
+    pub(super) fn merge_with_unknown_where_differing(&mut self, other: &Self) {
         self.server = self.server.min(other.server);
         self.link = agreed(self.link, other.link);
         self.rdma = agreed(self.rdma, other.rdma);
@@ -46,7 +46,7 @@ impl ResourceFact {
 }
 
 impl ResourceOnAllNodes {
-    pub(super) fn keep_only_agreed_facts(&mut self, other: &Self) {
+    pub(super) fn merge_with_unknown_where_differing(&mut self, other: &Self) {
         self.exclusive = agreed(self.exclusive, other.exclusive);
         self.settled |= other.settled;
         self.mtu = match (self.mtu, other.mtu) {

@@ -26,7 +26,7 @@ pub fn are_ranks_started_over_ssh(pod: &PodView<'_>) -> bool {
     mpi_worker
         || pod.containers().iter().any(|c| {
             c.command_and_argument_words().any(runs_sshd)
-                && !c.command_and_argument_words().any(starts_ranks_without_ssh)
+                && !c.command_and_argument_words().any(names_launcher_of_local_ranks)
         })
 }
 
@@ -49,7 +49,7 @@ fn is_sshd_run(text: &str) -> bool {
 }
 
 /// Launchers that start ranks as their own children, which see the container's variables.
-fn starts_ranks_without_ssh(text: &str) -> bool {
+fn names_launcher_of_local_ranks(text: &str) -> bool {
     let launchers = ["torchrun", "torch.distributed", "deepspeed", "accelerate launch"];
     lines_without_comments(text).any(|(_, part)| launchers.iter().any(|word| part.contains(word)))
 }

@@ -3,7 +3,7 @@
 
 use super::baseline_file_format::{Baseline, BaselineEntry, KindNotRead, severity_by_name};
 use super::finding_identity_for_baselines::FindingIdentity;
-use super::unread_by_audit::{Reach, do_all_results_depend_on_kind, group_of_api_version};
+use super::unread_by_audit::{Reach, group_of_api_version, which_results_depend_on_kind};
 use crate::rules::Severity;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -175,7 +175,7 @@ impl CoverageDifference {
             return Some("the namespace is part of only one of the two runs".to_owned());
         }
         let touched =
-            |unseen: &KindNotRead| match do_all_results_depend_on_kind(&unseen.api_version, &unseen.kind) {
+            |unseen: &KindNotRead| match which_results_depend_on_kind(&unseen.api_version, &unseen.kind) {
                 Reach::All => true,
                 Reach::Own => {
                     unseen.kind == object.kind && group_of_api_version(&unseen.api_version) == object.group()

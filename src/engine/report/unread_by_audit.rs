@@ -61,7 +61,7 @@ pub enum Reach {
 
 /// How far the results depend on a kind.
 #[must_use]
-pub fn do_all_results_depend_on_kind(api_version: &str, kind: &str) -> Reach {
+pub fn which_results_depend_on_kind(api_version: &str, kind: &str) -> Reach {
     let group = api_version.split_once('/').map_or(api_version, |(group, _)| group);
     let owns_only_itself = workload_kinds::find_workload_kind(group, kind).is_some()
         && !(group == "apps" && kind == "ReplicaSet");
@@ -87,7 +87,7 @@ pub fn what_is_undecided_without(api_version: &str, kind: &str) -> String {
             "it is unknown of which driver the devices of their classes are, so pods may get no profile"
                 .to_owned()
         }
-        _ if do_all_results_depend_on_kind(api_version, kind) == Reach::Own => {
+        _ if which_results_depend_on_kind(api_version, kind) == Reach::Own => {
             "workloads of this kind are checked only through their pods".to_owned()
         }
         _ => "findings that need these objects are missing".to_owned(),

@@ -285,8 +285,9 @@ fn profiles_asked_without_usable_nodes(
     let snapshot = subject.snapshot;
     let mut asked = Candidates::default();
     let admitted = snapshot.profiles().filter(|p| snapshot.admits(p, subject.namespace));
-    for profile in
-        admitted.take_while(|_| !subject.deadline.is_over()).filter(|p| conditions.a_term_may_ask(p))
+    for profile in admitted
+        .take_while(|_| !subject.deadline.is_over())
+        .filter(|p| conditions.a_term_requires_nodes_of_or_was_not_compared(p))
     {
         asked.add_if_when_is_met(profile, subject);
     }
@@ -309,7 +310,7 @@ fn profiles_asked_without_usable_nodes(
     remove_outranked(&mut asked.profiles, |_| Strength::Nodes);
     if let Some(named) = named {
         asked.profiles.retain(|_, p| {
-            let both = conditions.terms_asking_one_ask_other(p, named);
+            let both = conditions.terms_that_require_one_require_other(p, named);
             p.name != named.name && !replaces(named, p, if both { std::slice::from_ref(named) } else { &[] })
         });
     }

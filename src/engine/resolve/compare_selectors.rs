@@ -124,14 +124,14 @@ impl<'a> Conditions<'a> {
     }
 
     /// Whether a term of the pod asks for the nodes of a profile: each node that satisfies the term is one of them.
-    pub(crate) fn a_term_asks(&self, profile: &Profile) -> bool {
+    pub(crate) fn a_term_requires_nodes_of(&self, profile: &Profile) -> bool {
         let Some(wanted) = self.labels_that_select_nodes_of(profile) else { return false };
         let rest = self.beyond_selector(wanted);
         self.terms.iter().any(|term| implies(term, &rest))
     }
 
     /// Whether each term that asks for the nodes of one profile asks for those of another one too.
-    pub(crate) fn terms_asking_one_ask_other(&self, one: &Profile, other: &Profile) -> bool {
+    pub(crate) fn terms_that_require_one_require_other(&self, one: &Profile, other: &Profile) -> bool {
         let (Some(one), Some(other)) =
             (self.labels_that_select_nodes_of(one), self.labels_that_select_nodes_of(other))
         else {
@@ -150,8 +150,9 @@ impl<'a> Conditions<'a> {
     }
 
     /// The same, and also where there are more terms than are compared: one of the others may ask for these nodes.
-    pub(crate) fn a_term_may_ask(&self, profile: &Profile) -> bool {
-        self.more && self.catalog.selection_of(&profile.name).is_some() || self.a_term_asks(profile)
+    pub(crate) fn a_term_requires_nodes_of_or_was_not_compared(&self, profile: &Profile) -> bool {
+        self.more && self.catalog.selection_of(&profile.name).is_some()
+            || self.a_term_requires_nodes_of(profile)
     }
 
     /// Whether every node that satisfies the pod satisfies what is wanted; not if nothing is.

@@ -152,7 +152,7 @@ impl<'a> PodContext<'a> {
 
     /// Whether the profile is for an app container; without a plan, whether it requests accelerators.
     #[must_use]
-    pub fn is_target(&self, index: usize) -> bool {
+    pub fn is_target_or_requests_accelerators_without_plan(&self, index: usize) -> bool {
         match self.plan.targets.is_empty() {
             true => self.subject.demands.of_app_container(index).any,
             false => self.plan.target(index).is_some(),

@@ -74,7 +74,7 @@ impl Snapshot {
     ) -> ResolvedNetwork<'a> {
         self.cluster_facts_for_audience().resolve_link_and_device_of_network(
             network,
-            self.author_cannot_have_written_networks_of(namespace),
+            self.may_use_interface_facts_of_networks_in(namespace),
             asked,
         )
     }

@@ -79,7 +79,7 @@ impl Snapshot {
     /// Whether the author of the object cannot have written the networks of a namespace. Those of the own namespace may be
     /// the author's, whoever wrote them.
     #[must_use]
-    pub fn author_cannot_have_written_networks_of(&self, namespace: &str) -> bool {
+    pub fn may_use_interface_facts_of_networks_in(&self, namespace: &str) -> bool {
         match &self.view {
             View::Whole => true,
             View::Nothing => false,

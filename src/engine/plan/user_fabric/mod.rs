@@ -6,7 +6,7 @@ mod conclude_own_fabric_from_counts;
 mod conflict_of_efa_and_verbs;
 mod count_attachments;
 mod count_units;
-mod do_nodes_have_units;
+mod does_each_resource_fit_some_node;
 
 use conclude_own_fabric_from_counts::conclude_own_fabric_from_counts;
 use conflict_of_efa_and_verbs::check_conflict_of_efa_and_verbs;
@@ -57,7 +57,7 @@ pub(super) fn count_user_fabric_or_withhold(
             conclude_own_fabric_from_counts(subject, profile, rails, targets, &attachments, &units)?;
     }
     if user_fabric.completeness == OwnFabricResult::Incomplete && user_fabric.stand_ins > 0 {
-        do_nodes_have_units::check_some_node_has_units(subject, rails, &attachments)?;
+        does_each_resource_fit_some_node::check_each_resource_fits_some_node(subject, rails, &attachments)?;
     }
     let injected = subject.pod.annotation(INJECTED_ANNOTATION).is_some();
     let room = units.most_rails_to_add_per_resource(&attachments, injected);

@@ -25,7 +25,8 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         let heeded =
             runs_as_root(context.pod(), container) != Some(false) && !context.pod().has_own_user_namespace();
         if !heeded
-            || context.scope == WhyPodIsChecked::Injection && !context.is_target(index)
+            || context.scope == WhyPodIsChecked::Injection
+                && !context.is_target_or_requests_accelerators_without_plan(index)
             || may_pin_memory(context, index, container)
             || !registers_memory_under_limit(context, index, container)
         {

@@ -37,7 +37,7 @@ pub(super) fn compared_containers<'a>(
     let apps = pod.containers().iter().enumerate().filter_map(move |(index, container)| {
         // A claim that cannot be read may be for accelerators, whatever the container's name.
         let unread = demands.has_unknown_claim(index);
-        let target = context.is_target(index);
+        let target = context.is_target_or_requests_accelerators_without_plan(index);
         let computes = target || demands.of_app_container(index).any;
         let only_unread = !computes && !nobody;
         (computes || unread).then_some(ComparedContainer {

@@ -78,7 +78,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         // A network in the pod's own namespace is skipped: the pod's author may have named any pool of the cluster in
         // it.
         if let Some(pool) =
-            pool.filter(|p| !p.cidr && snapshot.author_cannot_have_written_networks_of(attachment.namespace))
+            pool.filter(|p| !p.cidr && snapshot.may_use_interface_facts_of_networks_in(attachment.namespace))
         {
             let network = (attachment.namespace, &*attachment.item.name);
             pools.entry(&pool.name).or_insert((pool, Vec::new())).1.push(network);

@@ -13,9 +13,13 @@ pub(super) static RULE: Rule =
 
 fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let pod = context.pod();
-    let has_others = (0..pod.containers().len()).any(|index| !context.is_target(index))
+    let has_others = (0..pod.containers().len())
+        .any(|index| !context.is_target_or_requests_accelerators_without_plan(index))
         || pod.init_containers().iter().any(Container::is_sidecar);
-    let has_targets = || (0..pod.containers().len()).any(|index| context.is_target(index));
+    let has_targets = || {
+        (0..pod.containers().len())
+            .any(|index| context.is_target_or_requests_accelerators_without_plan(index))
+    };
     if pod.host_network() || !has_others || !has_targets() {
         return;
     }
@@ -85,7 +89,7 @@ fn units_of_targets_and_others(
 ) -> (i64, Vec<(ContainerPlace, i64)>) {
     let accelerators = &context.subject.snapshot.settings().accelerators;
     let is_target = |holder: ContainerPlace| match holder {
-        ContainerPlace::App(index) => context.is_target(index),
+        ContainerPlace::App(index) => context.is_target_or_requests_accelerators_without_plan(index),
         ContainerPlace::Sidecar(index) | ContainerPlace::Init(index) => {
             let container = context.pod().init_containers().get(index);
             container.is_some_and(|c| c.resource_names().any(|name| accelerators.contains(name)))

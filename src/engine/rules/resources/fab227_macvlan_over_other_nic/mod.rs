@@ -65,7 +65,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     for (network, master) in masters {
         // The pod's author may have chosen the interface of a network in the pod's own namespace.
         let proven = context.subject.snapshot.node_states_cover_all_nodes()
-            && context.subject.snapshot.author_cannot_have_written_networks_of(network.namespace)
+            && context.subject.snapshot.may_use_interface_facts_of_networks_in(network.namespace)
             && is_nic(master)
             && are_nics;
         let (severity, because, why) = match (proven, ofed) {

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// # Errors
 /// [`WhyNothingPlanned::NodesTooSmall`] with the numbers.
-pub(super) fn check_some_node_has_units(
+pub(super) fn check_each_resource_fits_some_node(
     subject: &Subject<'_>,
     rails: &[Rail],
     attachments: &Attachments<'_>,

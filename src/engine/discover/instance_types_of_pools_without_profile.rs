@@ -19,7 +19,7 @@ fn instance_types_of_profile<'a>(profile: &'a FabricProfile, bases: &'a [FabricP
 
 /// Asks about the machines of NodePools that have no profile: in the profile of the pool's nodes, or, for a pool without
 /// nodes, as the result for it. A machine that no base is for may have any fabric, or no GPU.
-pub(super) fn ask_about_base_types_without_profile(
+pub(super) fn ask_in_drafts_and_return_pools_without_nodes(
     pools: &BTreeMap<String, NodePool>,
     nodes: &BTreeMap<String, Node>,
     drafts: &mut [Draft],
