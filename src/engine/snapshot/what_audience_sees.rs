@@ -90,8 +90,12 @@ impl Snapshot {
     /// Whether one of these profiles, which are those of this snapshot, admits a namespace.
     #[must_use]
     pub(crate) fn admits(&self, profile: &Profile, namespace: &str) -> bool {
+        // Most profiles are for all namespaces. Each pod asks for all profiles, some of them several times.
+        if profile.namespaces.is_none() {
+            return true;
+        }
         match &self.view {
-            View::Of { namespace: own, open, .. } if own == namespace && profile.namespaces.is_some() => {
+            View::Of { namespace: own, open, .. } if own == namespace => {
                 self.find_what_profiles_open(own, open).profiles.contains(&profile.name)
             }
             _ => admits(profile, namespace, self.namespace(namespace)),
