@@ -37,9 +37,9 @@ const MAX_CONFIG_MAP_TEXT_BYTES: usize = 1 << 20;
 pub struct RunBudget(AtomicUsize);
 
 impl RunBudget {
-    /// What every run may take: two seconds.
+    /// What every run may take: about two seconds.
     const BASE: usize = 20_000_000;
-    /// What a run may take beside that for each byte of its inputs, which is ten times what real pods take.
+    /// What a run may take in addition for each byte of its inputs: about two microseconds.
     const PER_BYTE: usize = 20;
 
     /// Adds to the budget what inputs of this length may take (bytes).
@@ -137,6 +137,14 @@ impl<'a> Deadline<'a> {
         }
     }
 
+    /// The same where the work is done; returns whether it is.
+    fn spend_work_of_run_if(&self, is_done: bool, work: usize) -> bool {
+        if is_done {
+            self.spend_work_of_run(|| work);
+        }
+        is_done
+    }
+
     /// Ends this decision too if the other one was cut short.
     pub fn cut_short_if_over(&self, other: &Deadline<'_>) {
         if other.is_over() {
@@ -172,8 +180,7 @@ impl<'a> Deadline<'a> {
         names.take_while(move |name| {
             let cost = wanted.saturating_mul(name.len()).max(1);
             let enough = take(&self.pairs, cost);
-            self.spend_work_of_run(|| if enough { 1 + cost / 64 } else { 0 });
-            enough
+            self.spend_work_of_run_if(enough, 1 + cost / 64)
         })
     }
 
@@ -186,9 +193,7 @@ impl<'a> Deadline<'a> {
     /// Whether this decision may read so much text of a known ConfigMap (bytes).
     #[must_use]
     pub fn take_config_map_text(&self, length: usize) -> bool {
-        let enough = take(&self.text, length);
-        self.spend_work_of_run(|| if enough { length / 4 } else { 0 });
-        enough
+        self.spend_work_of_run_if(take(&self.text, length), length / 4)
     }
 
     /// Whether this decision may take so many more looks. If not, what would be looked at counts as fitting the pod.
@@ -204,8 +209,7 @@ impl<'a> Deadline<'a> {
     }
 
     fn take_looks_or_cut_brief_decision(&self, left: &AtomicUsize, looks: usize) -> bool {
-        let enough = take(left, looks);
-        self.spend_work_of_run(|| if enough { looks } else { 0 });
+        let enough = self.spend_work_of_run_if(take(left, looks), looks);
         if !enough {
             self.short.store(true, Ordering::Relaxed);
         }

@@ -1,6 +1,7 @@
 //! Profiles from the binary, from files, and by name.
 
-use super::{documents_to_objects, profile_faults, read_files_and_directories};
+use super::documents_to_objects::{ObjectSkippedOrUnread, objects_in, unread_value_with_place};
+use super::{profile_faults, read_files_and_directories};
 use crate::manifest::{self, Document, DocumentOrError, Part};
 use crate::profile::built_in_bases::BASES;
 use crate::profile::{FabricProfile, Profile};
@@ -54,80 +55,13 @@ pub(in crate::cli) fn read_profiles_and_faults(
 ) -> Vec<FabricProfile> {
     let mut profiles = Vec::new();
     let mut visit = |documents: &[Document]| {
-        for document in documents {
-            for found in documents_to_objects::objects_in(document) {
-                match found {
-                    documents_to_objects::ObjectSkippedOrUnread::Object(object)
-                        if object.kind == "FabricProfile" =>
-                    {
-                        match profile_faults::profile_or_all_faults(object.json, bases) {
-                            Ok(profile)
-                                if profiles
-                                    .iter()
-                                    .any(|p: &FabricProfile| p.metadata.name == profile.metadata.name) =>
-                            {
-                                let message = format!("duplicate FabricProfile {:?}", profile.metadata.name);
-                                let at = (object.pointer.as_str(), "/metadata/name");
-                                problems.push((
-                                    documents_to_objects::unread_value_with_place(
-                                        document,
-                                        object.part_of_document(),
-                                        at,
-                                        &message,
-                                    ),
-                                    None,
-                                ));
-                            }
-                            Ok(profile) => profiles.push(profile),
-                            Err(faults) => {
-                                for fault in faults {
-                                    let message = fault.message_with_profile_name(
-                                        object.name.as_deref().unwrap_or_default(),
-                                    );
-                                    let at = (object.pointer.as_str(), fault.pointer.as_str());
-                                    problems.push((
-                                        documents_to_objects::unread_value_with_place(
-                                            document,
-                                            object.part_of_document(),
-                                            at,
-                                            &message,
-                                        ),
-                                        None,
-                                    ));
-                                }
-                            }
-                        }
-                    }
-                    documents_to_objects::ObjectSkippedOrUnread::Object(object) => {
-                        let message = format!("expected a FabricProfile, found {}", object.kind);
-                        let at = (object.pointer.as_str(), "");
-                        problems.push((
-                            documents_to_objects::unread_value_with_place(
-                                document,
-                                object.part_of_document(),
-                                at,
-                                &message,
-                            ),
-                            None,
-                        ));
-                    }
-                    documents_to_objects::ObjectSkippedOrUnread::Unread(unread) => {
-                        problems.push((unread, None))
-                    }
-                    documents_to_objects::ObjectSkippedOrUnread::Skipped(skipped) => {
-                        let message = format!("expected a FabricProfile: {}", skipped.reason);
-                        let at = ("", skipped.source.pointer.as_str());
-                        problems.push((
-                            documents_to_objects::unread_value_with_place(
-                                document,
-                                Part::default(),
-                                at,
-                                &message,
-                            ),
-                            None,
-                        ));
-                    }
-                }
+        let found = documents
+            .iter()
+            .flat_map(|document| objects_in(document).into_iter().map(move |found| (document, found)));
+        for (document, found) in found {
+            match profile_or_unread(document, found, bases, &profiles) {
+                Ok(profile) => profiles.push(profile),
+                Err(unread) => problems.extend(unread.into_iter().map(|unread| (unread, None))),
             }
         }
     };
@@ -135,6 +69,40 @@ pub(in crate::cli) fn read_profiles_and_faults(
         read_files_and_directories::read_inputs_and_visit_all(&[PathBuf::from(path)], false, &mut visit);
     problems.extend(unreadable.unread);
     profiles
+}
+
+/// The usable profile in an object that was found, or why it is none. `known`: the profiles that were read before.
+fn profile_or_unread(
+    document: &Document,
+    found: ObjectSkippedOrUnread<'_>,
+    bases: &[FabricProfile],
+    known: &[FabricProfile],
+) -> Result<FabricProfile, Vec<UnreadInput>> {
+    let object = match found {
+        ObjectSkippedOrUnread::Object(object) => object,
+        ObjectSkippedOrUnread::Unread(unread) => return Err(vec![unread]),
+        ObjectSkippedOrUnread::Skipped(skipped) => {
+            let message = format!("expected a FabricProfile: {}", skipped.reason);
+            let at = ("", skipped.source.pointer.as_str());
+            return Err(vec![unread_value_with_place(document, Part::default(), at, &message)]);
+        }
+    };
+    let unread = |pointer: &str, message: &str| {
+        unread_value_with_place(document, object.part_of_document(), (&object.pointer, pointer), message)
+    };
+    if object.kind != "FabricProfile" {
+        return Err(vec![unread("", &format!("expected a FabricProfile, found {}", object.kind))]);
+    }
+    let name = object.name.as_deref().unwrap_or_default();
+    let profile = profile_faults::profile_or_all_faults(object.json, bases).map_err(|faults| {
+        let faults = faults.iter().map(|fault| (&fault.pointer, fault.message_with_profile_name(name)));
+        faults.map(|(pointer, message)| unread(pointer, &message)).collect::<Vec<_>>()
+    })?;
+    if known.iter().any(|known| known.metadata.name == profile.metadata.name) {
+        let message = format!("duplicate FabricProfile {:?}", profile.metadata.name);
+        return Err(vec![unread("/metadata/name", &message)]);
+    }
+    Ok(profile)
 }
 
 /// The profile for `--profile`: one of the site, else a compiled-in one unchanged.

@@ -83,14 +83,25 @@ pub(in crate::cli) fn read_profiles_and_fact_files(
             return Ok(Err(Exit::Usage));
         }
     }
-    for path in &arguments.cluster {
+    add_facts_of_cluster_files(&arguments.cluster, own, &mut builder, &mut problems);
+    Ok(Ok(ProfilesAndFacts { bases, builder, problems }))
+}
+
+/// Adds the facts in files that describe the cluster. `namespace`: that of objects that name none.
+fn add_facts_of_cluster_files(
+    paths: &[PathBuf],
+    namespace: &str,
+    builder: &mut Builder,
+    problems: &mut documents_to_objects::FactProblems,
+) {
+    for path in paths {
         let mut visit = |documents: &[Document]| {
             documents_to_objects::add_facts_to_builder(
                 documents,
                 Layer::Cluster,
-                own,
-                &mut builder,
-                &mut problems,
+                namespace,
+                builder,
+                problems,
             );
         };
         let (_, cluster) = read_files_and_directories::read_inputs_and_visit_all(
@@ -100,7 +111,6 @@ pub(in crate::cli) fn read_profiles_and_fact_files(
         );
         problems.errors.extend(cluster.unread);
     }
-    Ok(Ok(ProfilesAndFacts { bases, builder, problems }))
 }
 
 /// Reads the inputs, and the cluster where it is live.
@@ -182,23 +192,7 @@ pub(in crate::cli) fn read_facts_for_server(
     if let Some(path) = profiles {
         read_and_find_profiles::add_all_profiles_or_none(path, &bases, &mut builder, &mut problems.errors);
     }
-    for path in cluster {
-        let mut visit = |documents: &[Document]| {
-            documents_to_objects::add_facts_to_builder(
-                documents,
-                Layer::Cluster,
-                "default",
-                &mut builder,
-                &mut problems,
-            );
-        };
-        let (_, cluster) = read_files_and_directories::read_inputs_and_visit_all(
-            std::slice::from_ref(path),
-            false,
-            &mut visit,
-        );
-        problems.errors.extend(cluster.unread);
-    }
+    add_facts_of_cluster_files(cluster, "default", &mut builder, &mut problems);
     write_fact_warnings_and_input_errors(&problems, err)?;
     let snapshot = builder.build();
     for (kind, ignored) in snapshot.ignored_objects_by_kind() {

@@ -87,7 +87,7 @@ pub(in crate::cli) fn review_all_documents_and_report_unread(
     Ok((reviews, problems))
 }
 
-/// Where the work of the run is used up: what is known of the object is incomplete.
+/// Reports that the budget of the run is used up, so this object and the objects after it are not reviewed.
 fn report_work_used_up(given: GivenObject<'_>, review: &mut DocumentReview) {
     let message = "this object and all that follow are not reviewed: the inputs cause far more work than their size \
                    explains (many objects that are compared with each other, or repeated by YAML aliases); review \
@@ -111,9 +111,6 @@ fn add_results_of_object(
         return report_work_used_up(given, review);
     }
     let mut decided = decisions_on_object(given, setting, snapshot);
-    if setting.work.is_spent() {
-        return report_work_used_up(given, review);
-    }
     let own = || {
         let (namespace, opted_in, mode) = namespace_opt_in_and_mode(given.object, setting, snapshot);
         let decision = Decision { in_scope: true, ..Decision::default() };
@@ -144,6 +141,10 @@ fn add_results_of_object(
             readable.findings.into_iter().map(placed),
             own,
         );
+    }
+    // A decision that used up the budget was cut short: its findings are incomplete.
+    if setting.work.is_spent() {
+        return report_work_used_up(given, review);
     }
     findings_in_text::add_findings_to_innermost_results(
         &mut decided.results,
