@@ -40,7 +40,7 @@ pub(super) fn choose_thread(state: &State, entry: WebhookEntry, body: &[u8], off
     } else {
         weight_of_facts_and_templates(state, entry, body)
     };
-    // A runtime has up to 64 jobs, and each gets a copy of what the body says. A body of 16 KiB has two hundred templates.
+    // A runtime has up to 16 jobs, and each gets a copy of what the body says. A body of 16 KiB has two hundred templates.
     if body.len() > MAX_BYTES_ON_READING_THREAD || beside.weighed_bytes() > 0 {
         DecisionThread::OfItsOwn(beside)
     } else {

@@ -11,6 +11,7 @@ use crate::cli::input::{self, documents_to_objects};
 use crate::cluster::api_client::{self, ClientAndAddress};
 use crate::cluster::api_discovery_of_served_kinds::{self, ServedKinds};
 use crate::cluster::{ClusterRead, PageSize, WatchTimings, read_all_despite_failures, watched_kinds};
+use crate::deadline::RunBudget;
 use crate::manifest::Document as Manifest;
 use crate::profile::{FabricProfile, Profile};
 use crate::report::audit::json::AuditScopeAndGaps;
@@ -100,6 +101,7 @@ pub(super) fn audit_live_cluster(
             namespace: arguments.namespace.as_deref(),
             today: &today,
             owners: Owners::default(),
+            work: None,
         };
         let requests = read_and_decide_live_objects::ListRequestLimits { size, deadline };
         let mut progress = Progress::new(err, io::stderr().is_terminal());
@@ -175,9 +177,17 @@ pub(super) fn audit_files(
     }
     let today = today();
     let namespace = arguments.namespace.as_deref();
-    let judge =
-        AuditContext { snapshot: &snapshot, profile: profile.as_ref(), namespace, today: &today, owners };
-    let (results, changed) = decide_files_and_find_missing_kinds::decide_all_objects(&judge, &loaded);
+    let shared = snapshot.sharing_answers_between_decisions();
+    let judge = AuditContext {
+        snapshot: &shared,
+        profile: profile.as_ref(),
+        namespace,
+        today: &today,
+        owners,
+        work: Some(RunBudget::default()),
+    };
+    let (results, unread) = decide_files_and_find_missing_kinds::decide_all_objects(&judge, &loaded);
+    input::report_unread(&unread, err)?;
     let has_profile = profile.is_some() || arguments.profiles.is_some();
     let gaps = decide_files_and_find_missing_kinds::kinds_missing_from_files(
         &kinds,
@@ -190,7 +200,7 @@ pub(super) fn audit_files(
     }
     let mut frame = frame(arguments, gaps);
     frame.errors.extend(problems.errors.into_iter().map(|(unread, _)| unread));
-    frame.errors.extend(changed);
+    frame.errors.extend(unread.into_iter().map(|(unread, _)| unread));
     Ok(Ok(FinishedAudit::finish_and_report_unreadable(results, frame, &judge, err)?))
 }
 

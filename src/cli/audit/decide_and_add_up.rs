@@ -3,7 +3,7 @@
 use super::claims_of_audited_pod;
 use super::owners_of_objects::{ObjectHead, Owners};
 use super::pod_as_created_again::without_node_and_status_if_scheduled;
-use crate::deadline::Deadline;
+use crate::deadline::{Deadline, RunBudget};
 use crate::facts::EnforcementMode;
 use crate::json::annotations_of_object::AnnotationsOfObject;
 use crate::pod::workload_kinds;
@@ -28,6 +28,8 @@ pub(super) struct AuditContext<'a> {
     /// The date, as 2027-01-31.
     pub(super) today: &'a str,
     pub(super) owners: Owners,
+    /// The work that all decisions may take; `None` for a live cluster, whose objects have no YAML aliases.
+    pub(super) work: Option<RunBudget>,
 }
 
 /// What one list, or the files, gave.
@@ -75,6 +77,15 @@ impl AuditResults {
 }
 
 impl AuditContext<'_> {
+    /// Whether the decisions have used up their budget. The last one was cut short, and is not counted.
+    pub(super) fn is_work_used_up(&self) -> bool {
+        self.work.as_ref().is_some_and(RunBudget::is_spent)
+    }
+
+    fn deadline_of_decision(&self) -> Deadline<'_> {
+        self.work.as_ref().map_or_else(Deadline::without_clock, Deadline::within_run)
+    }
+
     /// Whether the audit is about an object.
     pub(super) fn is_in_audited_namespace(&self, object: &ObjectName) -> bool {
         // The Namespace itself has no namespace.
@@ -112,6 +123,7 @@ impl AuditContext<'_> {
             into.tallies.finished_jobs += 1;
             return;
         }
+        let deadline = self.deadline_of_decision();
         let request = WorkloadRequest {
             group: object.group(),
             kind: &object.kind,
@@ -120,7 +132,7 @@ impl AuditContext<'_> {
             mode: EnforcementMode::Enforce,
             opted_in: true,
             profile: self.profile,
-            deadline: &Deadline::without_clock(),
+            deadline: &deadline,
         };
         let decided = decide_workload(request, self.snapshot);
         let name = name_of_result_line(top.object);
@@ -149,7 +161,7 @@ impl AuditContext<'_> {
     /// Networks, policies and profiles: findings are the administrators'.
     fn decide_cluster_object_into(&self, object: &ObjectName, json: &str, into: &mut AuditResults) {
         let name = (object.group(), object.kind.as_str());
-        let deadline = Deadline::without_clock();
+        let deadline = self.deadline_of_decision();
         let context =
             ObjectContext::new(name, json, ObjectEvent::Given, self.snapshot).with_deadline(&deadline);
         let decision = decide_object_that_makes_no_pods(&context, EnforcementMode::Enforce);
@@ -183,7 +195,7 @@ impl AuditContext<'_> {
         }
         let json = without_node_and_status_if_scheduled(json);
         let namespace = object.namespace.as_deref().unwrap_or("default");
-        let deadline = Deadline::without_clock();
+        let deadline = self.deadline_of_decision();
         let request = PodRequest {
             profile: self.profile,
             gang: top.gang.as_ref(),
@@ -209,6 +221,9 @@ impl AuditContext<'_> {
         decision: &Decision,
         into: &mut AuditResults,
     ) {
+        if self.is_work_used_up() {
+            return;
+        }
         if matches!(seen, PartOfWorkload::Template | PartOfWorkload::Pod) {
             let named = claims_of_audited_pod::objects_named_by_claims(json);
             let namespace = name.namespace.as_deref().unwrap_or("default");

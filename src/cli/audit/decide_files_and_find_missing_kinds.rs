@@ -3,9 +3,9 @@
 use super::decide_and_add_up::{AuditContext, AuditResults};
 use super::owners_of_objects::{ObjectHead, Owners};
 use crate::cli::input::Loaded;
-use crate::cli::input::documents_to_objects::{ObjectSkippedOrUnread, objects_in};
+use crate::cli::input::documents_to_objects::{ObjectSkippedOrUnread, objects_in, unread_value_with_place};
 use crate::facts::FactKind;
-use crate::manifest::Document;
+use crate::manifest::{Document, Part};
 use crate::pod::workload_kinds;
 use crate::report::UnreadInput;
 use crate::report::finding_identity_for_baselines::ObjectName;
@@ -62,19 +62,37 @@ impl FirstReadingOfFiles {
     }
 }
 
-/// Decides on every object of the files. Returns their sums, and inputs that have changed since they were read first.
+/// Decides on every object of the files. Returns their sums, inputs that have changed since they were read first, and the
+/// object whose decision used up the work of the run, if there is one: no object behind it is decided on.
 pub(super) fn decide_all_objects(
     judge: &AuditContext<'_>,
     loaded: &Loaded,
-) -> (AuditResults, Vec<UnreadInput>) {
+) -> (AuditResults, Vec<(UnreadInput, Option<String>)>) {
     let (mut results, mut unread) = (AuditResults::default(), Vec::new());
     for batch in loaded.batches() {
-        unread.extend(batch.problems.unread.into_iter().map(|(changed, _)| changed));
-        for (object, json) in batch.files.iter().flat_map(|file| &file.documents).flat_map(objects) {
-            judge.decide_object_unless_owner_shows_it(&object, json, &mut results);
+        unread.extend(batch.problems.unread);
+        for document in batch.files.iter().flat_map(|file| &file.documents) {
+            if let Some(work) = &judge.work {
+                work.add_input(document.text.len());
+            }
+            for (object, json) in objects(document) {
+                judge.decide_object_unless_owner_shows_it(&object, json, &mut results);
+                if judge.is_work_used_up() {
+                    unread.push((error_where_work_is_used_up(document, json), None));
+                    return (results, unread);
+                }
+            }
         }
     }
     (results, unread)
+}
+
+/// The error at the object whose decision used up the work of the run.
+fn error_where_work_is_used_up(document: &Document, json: &str) -> UnreadInput {
+    let message = "the audit ends at this object: the inputs cause far more work than their size explains (many objects \
+                   that are compared with each other, or repeated by YAML aliases); audit them in several runs";
+    let start = document.range_of_text_in_json(json).map_or(0, |range| range.start);
+    unread_value_with_place(document, Part { start, pointer: "" }, ("", ""), message)
 }
 
 /// The kinds that the files do not have, although other objects need them.

@@ -19,8 +19,11 @@ use std::collections::BTreeSet;
 const ANCESTOR: &str = "trainer.kubeflow.org/trainjob-ancestor-step";
 /// Name of the container that it is laid over, and of the job of MPI's workers.
 const NODE: &str = "node";
-/// Jobs of a runtime, and patches of a TrainJob, that are followed (count).
-const MAX_PARTS: usize = 64;
+/// Most jobs of a runtime that is followed (count). Runtimes have one to four. A TrainJob of a few hundred bytes makes the
+/// webhook check the templates of all jobs, twice for each version of the TrainJob.
+const MAX_JOBS: usize = 16;
+/// Most patches of a TrainJob that are followed (count).
+const MAX_PATCHES: usize = 64;
 
 /// Longest runtime that is followed (bytes), and the most values in it (count). Each TrainJob copies the runtime. Runtimes have
 /// 2 to 5 kB.
@@ -130,7 +133,7 @@ fn build_job_set_of_train_job(
     let (kind, name, runtime) = find_stored_runtime_within_limits(text, request.namespace, snapshot)?;
     let runtime = parse_document_within_limit(runtime).ok()?;
     let mut set = runtime.pointer("/template/spec").filter(|s| s.is_object())?.clone();
-    if set.get("replicatedJobs")?.as_array()?.len() > MAX_PARTS {
+    if set.get("replicatedJobs")?.as_array()?.len() > MAX_JOBS {
         return None;
     }
     let mut places = SourcesOfMergedValues::default();
@@ -138,7 +141,7 @@ fn build_job_set_of_train_job(
     let policy = runtime.get("mlPolicy").unwrap_or(&Value::Null);
     let trainer = spec.get("trainer").unwrap_or(&Value::Null);
     let jobs = set.get_mut("replicatedJobs")?.as_array_mut()?;
-    if jobs.len() > MAX_PARTS {
+    if jobs.len() > MAX_JOBS {
         return None;
     }
     let mut both_say_resources = false;
@@ -225,7 +228,7 @@ fn apply_runtime_patches(
 ) -> Option<()> {
     let list = |key: &str| spec.get(key).and_then(Value::as_array).into_iter().flatten().enumerate();
     for (index, patch) in list("runtimePatches") {
-        if index >= MAX_PARTS || deadline.is_over() {
+        if index >= MAX_PATCHES || deadline.is_over() {
             return None;
         }
         if let Some(patch) = patch.pointer("/trainingRuntimeSpec/template/spec") {
@@ -236,7 +239,7 @@ fn apply_runtime_patches(
     // v1alpha1 until 2.1: parts of a pod template for the jobs that are named (`mergePodTemplateOverrides`).
     for (key, inline) in [("podTemplateOverrides", false), ("podSpecOverrides", true)] {
         for (index, over) in list(key) {
-            if index >= MAX_PARTS || deadline.is_over() {
+            if index >= MAX_PATCHES || deadline.is_over() {
                 return None;
             }
             let targets = over.get("targetJobs").and_then(Value::as_array).into_iter().flatten();

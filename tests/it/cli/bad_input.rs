@@ -2,7 +2,7 @@
 
 use crate::support::round_trip::{Review, review, same};
 use crate::support::suite::Suite;
-use crate::support::{Scratch, root, run};
+use crate::support::{Ran, Scratch, root, run};
 
 const GOOD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: good}\nspec:\n  containers:\n  - name: c\n    \
                     image: i\n    resources: {limits: {nvidia.com/gpu: 1}}\n";
@@ -61,6 +61,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("bad_input::utf16", || Ok(broken(b"\xff\xfek\0i\0n\0d\0", (1, 1), "UTF-16")?));
     suite.add("bad_input::alias_bomb", || Ok(broken(bomb().as_bytes(), (1, 5), "alias")?));
     suite.add("bad_input::work_far_beyond_the_size_of_the_input", || Ok(too_much_work()?));
+    suite.add("bad_input::work_far_beyond_the_size_of_an_audited_file", || Ok(too_much_work_of_an_audit()?));
     suite.add("bad_input::deep_flow", || {
         let deep = format!("kind: {}{}\n", "[".repeat(100_000), "]".repeat(100_000));
         Ok(broken(deep.as_bytes(), (1, 106), "100 levels")?)
@@ -122,19 +123,39 @@ fn with_good(content: &[u8]) -> Result<(Scratch, Review), String> {
     Ok((scratch, review))
 }
 
-/// The good file beside it is reviewed, and both ways of telling name the place.
-/// Hundreds of policies that are compared with each other, one of them named thousands of times: 72 kB took six seconds.
 fn too_much_work() -> Result<(), String> {
+    let text = policies_compared_with_each_other();
+    let ran = run(&["review", "--no-config", "-o", "json", "-"], text.as_bytes(), root())?;
+    let report = report_with_error_about_work(&ran)?;
+    // What was reviewed before is reported.
+    let results = report["results"].as_array().map_or(0, Vec::len);
+    if (10..4000).contains(&results) { Ok(()) } else { Err(format!("{results} results")) }
+}
+
+/// The audit too ends there, and shows the results so far.
+fn too_much_work_of_an_audit() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    scratch.write("dump.yaml", policies_compared_with_each_other())?;
+    let ran = run(&["audit", "--cluster", "dump.yaml", "-o", "json"], b"", scratch.path())?;
+    let report = report_with_error_about_work(&ran)?;
+    let objects = report["workloads"].as_array().map_or(0, Vec::len);
+    if (10..360).contains(&objects) { Ok(()) } else { Err(format!("{objects} objects")) }
+}
+
+/// Hundreds of policies that are compared with each other, one of them named thousands of times: 72 kB took six seconds.
+fn policies_compared_with_each_other() -> String {
     let policy = "{apiVersion: sriovnetwork.openshift.io/v1,kind: SriovNetworkNodePolicy,metadata: {name: a,namespace: o},\
                   spec: {resourceName: r,numVfs: 8,isRdma: true,nodeSelector: {a: b},nicSelector: {pfNames: [x]}}}";
     let others: Vec<String> =
         (0..350).map(|n| format!("- {{<<: *p,metadata: {{name: a{n},namespace: o}}}}\n")).collect();
-    let text = format!(
+    format!(
         "apiVersion: v1\nkind: List\nitems:\n- &p {policy}\n{}- {{kind: List,items: [{}]}}\n",
         others.concat(),
         "*p,".repeat(4000)
-    );
-    let ran = run(&["review", "--no-config", "-o", "json", "-"], text.as_bytes(), root())?;
+    )
+}
+
+fn report_with_error_about_work(ran: &Ran) -> Result<serde_json::Value, String> {
     same("exit code", 2, ran.code)?;
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).map_err(|e| e.to_string())?;
     let [error] = report["errors"].as_array().map(Vec::as_slice).unwrap_or_default() else {
@@ -144,11 +165,13 @@ fn too_much_work() -> Result<(), String> {
     if !message.contains("far more work than their size explains") {
         return Err(format!("unexpected message {message:?}"));
     }
-    // What was reviewed before is reported.
-    let results = report["results"].as_array().map_or(0, Vec::len);
-    if (10..4000).contains(&results) { Ok(()) } else { Err(format!("{results} results")) }
+    match ran.stderr.contains(message) {
+        true => Ok(report),
+        false => Err(format!("standard error lacks the message: {}", ran.stderr)),
+    }
 }
 
+/// The good file beside it is reviewed, and both ways of telling name the place.
 fn broken(content: &[u8], (line, column): (u64, u64), words: &str) -> Result<(), String> {
     let (_scratch, review) = with_good(content)?;
     same("exit code", 2, review.ran.code)?;

@@ -23,7 +23,7 @@ pub(super) const SHAPES: [Shape; 20] = [
     }),
     ("values that the terms of a pod list, and profiles that list values", |n| {
         let term = |t: usize| in_pool((0..n / 14).map(|i| format!("{t}-{i}")).collect());
-        (on((0..(n / 13).min(64)).map(term).collect()), with_values("In", n / 8))
+        (on((0..(n / 13).min(16)).map(term).collect()), with_values("In", n / 8))
     }),
     ("comparisons of a number, and nodes that each have another number", |n| {
         let above = json!({"key": "nvidia.com/gfd.timestamp", "operator": "Gt", "values": ["1"]});
@@ -92,13 +92,13 @@ pub(super) const SHAPES: [Shape; 20] = [
         (pod, (0..4).map(|i| labelled(i, labels(i))).collect())
     }),
     ("arguments of a TrainJob, and jobs of its runtime", |n| {
-        (train_job(json!({"args": vec!["a"; n * 4]})), runtime((n / 13).min(64)))
+        (train_job(json!({"args": vec!["a"; n * 4]})), runtime((n / 13).min(16)))
     }),
     ("a long argument of a TrainJob, and jobs of its runtime", |n| {
-        (train_job(json!({"args": ["a".repeat(n * 150)]})), runtime((n / 13).min(64)))
+        (train_job(json!({"args": ["a".repeat(n * 150)]})), runtime((n / 13).min(16)))
     }),
     ("mounts of a script, and words that run it", |n| {
-        let most = (n / 13).min(64);
+        let most = (n / 13).min(16);
         let mounts = vec![json!({"name": "v", "mountPath": "/m"}); most];
         let container = json!({"name": "a", "image": "x", "command": vec!["/m/run.sh"; most], "volumeMounts": mounts,
             "resources": {"limits": {"nvidia.com/gpu": 8}}});
@@ -108,7 +108,7 @@ pub(super) const SHAPES: [Shape; 20] = [
     ("containers that take a ConfigMap, and its keys", |n| {
         let source = json!({"configMapRef": {"name": "m"}});
         let container = |i: usize| {
-            json!({"name": format!("c{i}"), "image": "x", "envFrom": vec![source.clone(); (n / 13).min(64)],
+            json!({"name": format!("c{i}"), "image": "x", "envFrom": vec![source.clone(); (n / 13).min(16)],
                 "resources": {"limits": {"nvidia.com/gpu": 1}}})
         };
         let data: Map<_, _> = (0..n * 3).map(|i| (format!("NCCL_A{i}"), "1".into())).collect();

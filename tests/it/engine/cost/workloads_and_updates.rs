@@ -69,13 +69,13 @@ pub(super) const SHAPES: [Shape; 14] = [
     }),
     ("targets of an override, and jobs of the runtime", |n| {
         let over = json!([{"targetJobs": vec![json!({"name": "x"}); n * 12]}]);
-        (train_job(json!({ "podSpecOverrides": over })), vec![runtime((n / 13).min(64), 0)])
+        (train_job(json!({ "podSpecOverrides": over })), vec![runtime((n / 13).min(16), 0)])
     }),
     ("variables of a TrainJob, and jobs of its runtime", |n| {
         let env: Vec<Value> = (0..(n / 22).min(36))
             .map(|i| json!({"name": format!("NCCL_THREAD_THRESHOLD{i}"), "value": "1"}))
             .collect();
-        (train_job(json!({"trainer": {"env": env}})), vec![runtime((n / 13).min(64), 0)])
+        (train_job(json!({"trainer": {"env": env}})), vec![runtime((n / 13).min(16), 0)])
     }),
     ("variables of a TrainJob, and those of its runtime", |n| {
         let env = |name: &str| -> Vec<Value> {
