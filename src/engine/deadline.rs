@@ -27,6 +27,9 @@ const MAX_VALUES_OF_BRIEF_DECISION: usize = 2_048;
 /// What a value of a profile takes, in units of the work of a run.
 pub const WORK_OF_VALUE: usize = 7;
 
+/// The same for a device of a claim.
+pub const WORK_OF_CLAIMED_DEVICE: usize = 8;
+
 /// Text of known ConfigMaps that one decision reads (bytes): the templates of a workload may all name the same ones.
 const MAX_CONFIG_MAP_TEXT_BYTES: usize = 1 << 20;
 

@@ -22,6 +22,7 @@ mod repair_spellings_for_yaml_parser;
 mod source_positions;
 mod split_documents;
 mod string_style;
+mod write_flow_yaml;
 mod write_json;
 mod write_yaml;
 mod yaml_error_causes;

@@ -5,6 +5,14 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use super::string_style::{self, StringStyle};
+use super::write_flow_yaml::write_flow;
+
+/// Longest key on one line with its value (bytes): YAML 1.1 allows 1,024 characters.
+pub(super) const LONGEST_KEY: usize = 1000;
+
+/// Column from which values are written on one line. The indentation of a line may be a hundred times as long as its text,
+/// and YAML aliases repeat a text many times. Values of pods stand before column 30.
+const FIRST_FLOW_COLUMN: usize = 48;
 
 /// A collection that is being written.
 enum Frame<'v> {
@@ -21,7 +29,7 @@ enum Lead {
     Dash,
 }
 
-/// JSON as block-style YAML text, without a leading `---`.
+/// JSON as block-style YAML text, without a leading `---`. Values from column 48 on are in flow style.
 ///
 /// kubectl and [`super::read_documents_of_file`] read it back to the same JSON: strings are plain if no YAML reader could take them for
 /// anything else, in literal blocks if they have several lines, and otherwise in double quotes. Keys keep their
@@ -47,15 +55,16 @@ pub fn to_yaml(json: &Value) -> String {
             push_spaces(&mut out, indent);
         }
         lead = Lead::Line;
+        let is_block = indent < FIRST_FLOW_COLUMN;
         match key {
             Some(key) => {
                 write_key(&mut out, key, indent);
                 match value {
-                    Value::Object(map) if !map.is_empty() => {
+                    Value::Object(map) if is_block && !map.is_empty() => {
                         out.push('\n');
                         stack.push((Frame::Mapping(map.iter()), indent + 2));
                     }
-                    Value::Array(items) if !items.is_empty() => {
+                    Value::Array(items) if is_block && !items.is_empty() => {
                         out.push('\n');
                         stack.push((Frame::Sequence(items.iter()), indent));
                     }
@@ -68,11 +77,11 @@ pub fn to_yaml(json: &Value) -> String {
             None => {
                 out.push_str("- ");
                 match value {
-                    Value::Object(map) if !map.is_empty() => {
+                    Value::Object(map) if is_block && !map.is_empty() => {
                         stack.push((Frame::Mapping(map.iter()), indent + 2));
                         lead = Lead::Dash;
                     }
-                    Value::Array(items) if !items.is_empty() => {
+                    Value::Array(items) if is_block && !items.is_empty() => {
                         stack.push((Frame::Sequence(items.iter()), indent + 2));
                         lead = Lead::Dash;
                     }
@@ -104,13 +113,12 @@ fn push_spaces(out: &mut String, indent: usize) {
 /// A key and its colon. YAML 1.1 reads `key:` on one line only up to 1024 characters; a longer one takes the
 /// explicit form.
 fn write_key(out: &mut String, key: &str, indent: usize) {
-    const LONGEST: usize = 1000;
     let start = out.len();
     match string_style::style_of_key(key) {
         StringStyle::Plain => out.push_str(key),
         _ => write_quoted(out, key),
     }
-    if out.len() - start > LONGEST {
+    if out.len() - start > LONGEST_KEY {
         out.insert_str(start, "? ");
         out.push('\n');
         push_spaces(out, indent);
@@ -118,21 +126,20 @@ fn write_key(out: &mut String, key: &str, indent: usize) {
     out.push(':');
 }
 
-/// A scalar or an empty collection, and the end of its line. `indent` is the column of its parent.
+/// A value on the line of its parent, and the end of this line. `indent` is the column of its parent.
 fn write_scalar(out: &mut String, value: &Value, indent: usize) {
     match value {
         Value::String(text) => match string_style::style_of_value(text) {
             StringStyle::Plain => out.push_str(text),
-            StringStyle::Quoted => write_quoted(out, text),
-            StringStyle::Literal => return write_block(out, text, indent),
+            StringStyle::Literal if indent < FIRST_FLOW_COLUMN => return write_block(out, text, indent),
+            StringStyle::Quoted | StringStyle::Literal => write_quoted(out, text),
         },
         // Writing to a String does not fail.
         Value::Number(number) => drop(write!(out, "{number}")),
         Value::Bool(true) => out.push_str("true"),
         Value::Bool(false) => out.push_str("false"),
         Value::Null => out.push_str("null"),
-        Value::Array(_) => out.push_str("[]"),
-        Value::Object(_) => out.push_str("{}"),
+        Value::Array(_) | Value::Object(_) => write_flow(out, value),
     }
     out.push('\n');
 }
@@ -160,7 +167,7 @@ fn write_block(out: &mut String, text: &str, indent: usize) {
     }
 }
 
-fn write_quoted(out: &mut String, text: &str) {
+pub(super) fn write_quoted(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
         match c {
@@ -214,6 +221,20 @@ mod tests {
         for _ in 0..500 {
             deep = json!([deep]);
         }
-        assert_eq!(to_yaml(&deep), format!("{}1\n", "- ".repeat(500)));
+        let (block, flow) = (FIRST_FLOW_COLUMN / 2 + 1, 500 - FIRST_FLOW_COLUMN / 2 - 1);
+        let expected = format!("{}{}1{}\n", "- ".repeat(block), "[".repeat(flow), "]".repeat(flow));
+        assert_eq!(to_yaml(&deep), expected);
+    }
+
+    /// Far to the right, neither lists nor blocks of lines take more space than their text explains.
+    #[test]
+    fn values_far_to_the_right_are_on_one_line() {
+        let mut deep = json!({"list": vec!["a"; 100], "lines": "a\n".repeat(100)});
+        for _ in 0..45 {
+            deep = json!({"k": deep});
+        }
+        let json = deep.to_string().len();
+        let yaml = to_yaml(&deep);
+        assert!(yaml.len() < 3 * json && yaml.contains(r#"{"k": {"list": ["a", "a""#), "{} {yaml}", json);
     }
 }

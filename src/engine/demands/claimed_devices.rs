@@ -99,11 +99,16 @@ fn split_claims_at_device_limit<'c, 'p>(
 ) -> (&'c [PodClaim<'p>], &'c [PodClaim<'p>]) {
     let mut asks = 0;
     let within = claims.iter().take_while(|claim| {
-        let known = find_known_claim_or_template(claim, namespace, snapshot);
-        asks += known.map_or(0, |known| known.requests.iter().map(|r| r.options.len()).sum());
+        asks += count_devices_of_claim(claim, namespace, snapshot);
         asks <= MAX_ASKS
     });
     claims.split_at(within.count())
+}
+
+/// The devices of a claim that are classified, if the claim is known (count).
+pub(crate) fn count_devices_of_claim(claim: &PodClaim<'_>, namespace: &str, snapshot: &Snapshot) -> usize {
+    find_known_claim_or_template(claim, namespace, snapshot)
+        .map_or(0, |known| known.requests.iter().map(|r| r.options.len()).sum())
 }
 
 /// The claims of a pod whose devices are classified.

@@ -99,12 +99,9 @@ impl fmt::Display for DriverPattern {
 
 /// Whether a name matches a pattern in which `*` matches any text, the empty one included.
 fn matches(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
-    let mut parts = parts.peekable();
-    if parts.peek().is_none() {
-        return rest.is_empty();
-    }
+    let Some((first, parts)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let mut parts = parts.split('*').peekable();
     while let Some(part) = parts.next() {
         if parts.peek().is_none() {
             return rest.ends_with(part);

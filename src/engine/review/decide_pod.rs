@@ -3,6 +3,7 @@
 use super::is_pod_in_scope::scope;
 use super::{Decision, PodRequest, Stage, lower_severities_then_sort_and_judge};
 use crate::deadline;
+use crate::demands::claimed_devices::count_devices_of_claim;
 use crate::demands::{AcceleratorDemands, Subject};
 use crate::json::decode_with_place::DecodeError;
 use crate::json::types_of_decoded_fields::{Pairs, Quantities};
@@ -114,9 +115,14 @@ impl<'p> ExaminedPod<'p> {
         snapshot: &'p Snapshot,
     ) -> Option<Self> {
         let containers = pod.containers().len() + pod.init_containers().len();
-        let claims = claims_within_and_beyond_limit(pod).0.len();
+        let claims = claims_within_and_beyond_limit(pod).0;
+        request.deadline.spend_work_of_run(|| {
+            let devices =
+                claims.iter().map(|c| count_devices_of_claim(c, request.namespace, snapshot)).sum::<usize>();
+            devices.saturating_mul(deadline::WORK_OF_CLAIMED_DEVICE)
+        });
         if !request.deadline.take_values_or_cut_short(
-            containers.saturating_mul(COST_OF_CONTAINER) + claims.saturating_mul(COST_OF_CLAIM),
+            containers.saturating_mul(COST_OF_CONTAINER) + claims.len().saturating_mul(COST_OF_CLAIM),
         ) {
             return None;
         }
