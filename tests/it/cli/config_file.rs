@@ -106,6 +106,36 @@ pub(crate) fn add(suite: &mut Suite) {
         }
         Ok(())
     });
+    suite.add("config_file::paths_stay_in_the_repository", || {
+        let scratch = scratch()?;
+        scratch.write("tree/.git", "gitdir: elsewhere\n")?;
+        scratch.write("tree/a/facts/none.yaml", "# nothing\n")?;
+        scratch.write(
+            "tree/a/pod.yaml",
+            std::fs::read(scratch.path().join("pod.yaml")).map_err(|e| e.to_string())?,
+        )?;
+        std::os::unix::fs::symlink("/", scratch.path().join("tree/a/link")).map_err(|e| e.to_string())?;
+        for (text, place, words) in [
+            ("cluster: [facts]\n", "", ""),
+            ("cluster: [../a/facts]\n", "", ""),
+            ("cluster: [facts, /]\n", "1:18", "/ is outside of the repository "),
+            ("cluster: [../..]\n", "1:11", "../.. is outside of the repository "),
+            ("cluster: [link]\n", "1:11", "link is outside of the repository "),
+            ("profiles: /dev/zero\n", "1:1", "/dev/zero is neither a file nor a directory"),
+            ("baseline: ../../pod.yaml\n", "1:1", "../../pod.yaml is outside of the repository "),
+        ] {
+            scratch.write(&format!("tree/a/{NAME}"), text)?;
+            let ran = review(&scratch, &["tree/a/pod.yaml"])?;
+            let start = if place.is_empty() {
+                String::new()
+            } else {
+                format!("error: tree/a/{NAME}:{place}: {words}")
+            };
+            same(&format!("{text}: {}", ran.stderr), place.is_empty(), ran.code == 0)?;
+            same(&format!("{start} of {}", ran.stderr), true, ran.stderr.starts_with(&start))?;
+        }
+        Ok(())
+    });
     for (name, text, place, words) in [
         ("unknown_key", "profil: roce-sriov\n", "1:1", "unknown field \"profil\"; did you mean \"profile\"?"),
         ("unknown_mode", "\nmode: enforced\n", "2:1", "did you mean \"enforce\"?"),

@@ -1,5 +1,6 @@
 //! One file, with those that it extends.
 
+use super::path_in_repository::path_in_repository;
 use super::which_findings_config_ignores::{IgnoreEntry, Ignores};
 use crate::cli::fail_on_flag::FailOn;
 use crate::cli::input;
@@ -114,20 +115,26 @@ impl Config {
         }
         let ignores =
             keys.ignore.map(|entries| Ignores::check_and_take_entries(entries, directory)).transpose()?;
-        let here = |path: PathBuf| directory.join(path);
+        let here = |pointer: &str, path: PathBuf| {
+            path_in_repository(directory, &path).map_err(|message| (pointer.to_owned(), message))
+        };
+        let cluster = keys.cluster.map(|paths| {
+            let paths = paths.into_iter().enumerate();
+            paths.map(|(index, path)| here(&format!("/cluster/{index}"), path)).collect()
+        });
+        let profiles = keys.profiles.map(|path| here("/profiles", path)).transpose()?;
+        let baseline = keys.baseline.map(|path| here("/baseline", path)).transpose()?;
         Ok(Self {
             inputs: input::InputDefaults {
                 profile: keys.profile.or(base.inputs.profile),
-                profiles: keys.profiles.map(here).or(base.inputs.profiles),
-                cluster: keys
-                    .cluster
-                    .map_or(base.inputs.cluster, |paths| paths.into_iter().map(here).collect()),
+                profiles: profiles.or(base.inputs.profiles),
+                cluster: cluster.transpose()?.unwrap_or(base.inputs.cluster),
                 namespace: keys.namespace.or(base.inputs.namespace),
             },
             mode: keys.mode.or(base.mode),
             fail_on: keys.fail_on.or(base.fail_on),
             audience: keys.audience.or(base.audience),
-            baseline: keys.baseline.map(here).or(base.baseline),
+            baseline: baseline.or(base.baseline),
             ignores: ignores.unwrap_or(base.ignores),
         })
     }

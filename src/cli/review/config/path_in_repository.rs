@@ -1,0 +1,31 @@
+//! The paths in a configuration file. Whoever may change a repository may change its configuration, so a path must not lead
+//! the review out of the repository, or to a device that never ends.
+
+use std::path::{Path, PathBuf};
+
+/// A path of a configuration file in `directory`, as the command line would name it.
+///
+/// # Errors
+/// The path leads out of the Git working tree of the directory, or to neither a file nor a directory. A path to nothing is
+/// an error where it is read.
+pub(super) fn path_in_repository(directory: &Path, path: &Path) -> Result<PathBuf, String> {
+    let joined = directory.join(path);
+    let Ok(whole) = joined.canonicalize() else { return Ok(joined) };
+    if !whole.is_file() && !whole.is_dir() {
+        return Err(format!("{} is neither a file nor a directory", path.display()));
+    }
+    match working_tree(directory).filter(|tree| !whole.starts_with(tree)) {
+        None => Ok(joined),
+        Some(tree) => Err(format!(
+            "{} is outside of the repository {}; name it with a flag instead",
+            path.display(),
+            tree.display()
+        )),
+    }
+}
+
+/// The nearest directory that has an entry `.git`, which is a file in a worktree and in a submodule.
+fn working_tree(directory: &Path) -> Option<PathBuf> {
+    let whole = directory.join(".").canonicalize().ok()?;
+    whole.ancestors().find(|above| above.join(".git").exists()).map(Path::to_path_buf)
+}
