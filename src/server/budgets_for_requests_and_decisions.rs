@@ -24,6 +24,8 @@ pub(crate) struct Budgets {
     bytes: Arc<BudgetForSmallAndLarge>,
     deciding: Arc<DecisionSlots>,
     peers: Mutex<HashMap<IpAddr, Weak<DecisionSlots>>>,
+    /// Where large bodies of one address and namespace wait for a place in the queue of their address.
+    queues: Mutex<HashMap<(IpAddr, u64), Weak<Semaphore>>>,
     /// What one address may have.
     of_one: SlotsAndMemory,
 }
@@ -69,6 +71,7 @@ type Permits = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 pub(super) struct Turn {
     _permits: [Permits; 2],
     _peer: Arc<DecisionSlots>,
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 impl Budgets {
@@ -85,6 +88,7 @@ impl Budgets {
                 memory: MAX_MEMORY_OF_ALL_DECISIONS,
             }),
             peers: Mutex::default(),
+            queues: Mutex::default(),
             of_one: SlotsAndMemory {
                 large: threads.saturating_sub(1).max(1),
                 small: threads,
@@ -100,19 +104,23 @@ impl Budgets {
     }
 
     /// Waits for a turn to decide a large body, which will take about so much memory. `None` if that is more than all
-    /// decisions together may take.
-    pub(super) async fn wait_for_turn_of_large_body(&self, peer: IpAddr, decoded: usize) -> Option<Turn> {
+    /// decisions together may take. An API server is one address for all tenants, so of each namespace only as many bodies
+    /// as are decided at once stand in the queue of the address.
+    pub(super) async fn wait_for_turn_of_large_body(
+        &self,
+        peer: IpAddr,
+        namespace: u64,
+        decoded: usize,
+    ) -> Option<Turn> {
         let pieces = |most: usize| {
             u32::try_from(decoded.min(most).div_ceil(PIECE))
                 .ok()
                 .filter(|_| decoded <= MAX_MEMORY_OF_ALL_DECISIONS)
         };
-        self.wait_for_turn_in_both_budgets(
-            peer,
-            Some(pieces(self.of_one.memory)?),
-            Some(pieces(MAX_MEMORY_OF_ALL_DECISIONS)?),
-        )
-        .await
+        let (of_one, of_all) = (pieces(self.of_one.memory)?, pieces(MAX_MEMORY_OF_ALL_DECISIONS)?);
+        let place = self.find_or_add_queue_of_namespace(peer, namespace).acquire_owned().await.ok()?;
+        let turn = self.wait_for_turn_in_both_budgets(peer, Some(of_one), Some(of_all)).await?;
+        Some(Turn { _place: Some(place), ..turn })
     }
 
     /// Waits for a turn to decide a small body. These threads are not those of large bodies, which may take fifty times as
@@ -130,7 +138,7 @@ impl Budgets {
         let share = self.find_or_add_slots_of_address(peer);
         // First the turn among those of the same address: whoever waits for it takes nothing from others.
         let permits = [share.take(of_one).await?, self.deciding.take(of_all).await?];
-        Some(Turn { _permits: permits, _peer: share })
+        Some(Turn { _permits: permits, _peer: share, _place: None })
     }
 
     fn find_or_add_slots_of_address(&self, peer: IpAddr) -> Arc<DecisionSlots> {
@@ -142,6 +150,18 @@ impl Budgets {
             let share = DecisionSlots::new(self.of_one);
             peers.insert(peer, Arc::downgrade(&share));
             share
+        })
+    }
+
+    fn find_or_add_queue_of_namespace(&self, peer: IpAddr, namespace: u64) -> Arc<Semaphore> {
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        // At most as many as there are requests.
+        queues.retain(|_, queue| queue.strong_count() > 0);
+        let known = queues.get(&(peer, namespace)).and_then(Weak::upgrade);
+        known.unwrap_or_else(|| {
+            let queue = Arc::new(Semaphore::new(self.of_one.large));
+            queues.insert((peer, namespace), Arc::downgrade(&queue));
+            queue
         })
     }
 
@@ -231,6 +251,33 @@ mod tests {
         assert!(turn(1).is_ok() && turn(1).is_ok(), "they are free again");
     }
 
+    /// The requests of a tenant with many large bodies come from the same API server as everybody's.
+    #[test]
+    fn a_namespace_does_not_wait_for_all_bodies_of_another() {
+        let budgets = Arc::new(budgets(Limits { large_decisions: 2, ..Limits::default() }));
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let mut decisions = tokio::task::JoinSet::new();
+            // They begin in this order, so the one of namespace 2 comes last.
+            for namespace in (0..50).map(|_| 1).chain([2]) {
+                let (budgets, order) = (Arc::clone(&budgets), Arc::clone(&order));
+                decisions.spawn(async move {
+                    let turn = budgets.wait_for_turn_of_large_body(peer(1), namespace, 1 << 20).await;
+                    // The decision.
+                    tokio::task::yield_now().await;
+                    order.lock().unwrap().push(namespace);
+                    drop(turn);
+                });
+            }
+            decisions.join_all().await;
+        });
+        let order = order.lock().unwrap();
+        let waited = order.iter().position(|namespace| *namespace == 2).unwrap();
+        assert!(order.len() == 51 && waited <= 2, "{waited} bodies of the other namespace came first");
+        assert!(budgets.queues.lock().unwrap().len() <= 2);
+    }
+
     #[test]
     fn one_address_leaves_a_thread_and_memory_to_others() {
         let budgets = budgets(Limits { large_decisions: 3, ..Limits::default() });
@@ -238,7 +285,8 @@ mod tests {
         let turn = |last: u8, mib: usize| {
             let soon = std::time::Duration::from_millis(20);
             let turn = async {
-                tokio::time::timeout(soon, budgets.wait_for_turn_of_large_body(peer(last), mib << 20)).await
+                tokio::time::timeout(soon, budgets.wait_for_turn_of_large_body(peer(last), 0, mib << 20))
+                    .await
             };
             runtime.block_on(turn)
         };

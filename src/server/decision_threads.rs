@@ -12,6 +12,7 @@ use super::decide_and_catch_panic::{Decide, decide_log_count_and_answer};
 use super::estimate_memory_of_decision::{DecisionMemoryEstimate, MAX_ESCAPES};
 use super::fair_share_per_client_address::MAX_SMALL_BODY_BYTES;
 use super::http_answers::{count_and_answer_late, internal_error_answer};
+use super::namespace_of_body::hash_of_first_namespace;
 use super::request_body;
 use super::shared_state::State;
 use super::which_thread::{MAX_CPU_TIME_ON_READING_THREAD, MAX_CPU_TIME_ON_SMALL_THREAD};
@@ -75,8 +76,9 @@ async fn decide_on_small_then_large_thread(
         // Only the body may be too much.
         let decoded_together =
             decoded.max((decoded + beside.memory_of_decision()).min(MAX_MEMORY_OF_ALL_DECISIONS));
-        let Some(turn) = state.budgets.wait_for_turn_of_large_body(held.peer(), decoded_together).await
-        else {
+        let namespace = hash_of_first_namespace(held.bytes());
+        let turn = state.budgets.wait_for_turn_of_large_body(held.peer(), namespace, decoded_together).await;
+        let Some(turn) = turn else {
             return Some(request_body::refuse_too_much_memory(decoded));
         };
         let limit = DecisionTimeLimit { until, longest: Duration::MAX };
@@ -328,7 +330,7 @@ mod tests {
             decide_on_reading_thread_first(&state, WebhookEntry::Mutate, held, slow, until)
         };
         // All threads for large bodies are busy: it is tried twice, and waits.
-        let turn = || state.budgets.wait_for_turn_of_large_body(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+        let turn = || state.budgets.wait_for_turn_of_large_body(IpAddr::V4(Ipv4Addr::LOCALHOST), 0, 0);
         let mut busy = Vec::new();
         while let Ok(turn) =
             runtime.block_on(async { tokio::time::timeout(Duration::from_millis(50), turn()).await })
@@ -366,6 +368,7 @@ mod tests {
             for _ in 0..8 {
                 let turn = state.budgets.wait_for_turn_of_large_body(
                     IpAddr::V4(Ipv4Addr::LOCALHOST),
+                    0,
                     MAX_MEMORY_OF_ALL_DECISIONS,
                 );
                 assert!(tokio::time::timeout(Duration::from_secs(10), turn).await.is_ok_and(|t| t.is_some()));

@@ -25,6 +25,7 @@ mod file_descriptors;
 mod http_answers;
 mod metrics;
 mod metrics_written_once_for_all_scrapes;
+mod namespace_of_body;
 mod one_request_per_turn;
 mod open_connections;
 mod readyz;

@@ -1,0 +1,42 @@
+//! The namespace that a large body names, as a number: the requests of one namespace wait for one another, and not the
+//! requests of all others for them.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
+
+/// Where the namespace of a request is (bytes): before it, the API server writes the kinds, the resources and the name
+/// (k8s.io/api/admission/v1, `AdmissionRequest`).
+const LONGEST_HEAD: usize = 4096;
+const KEY: &[u8] = br#""namespace":"#;
+
+/// So that nobody chooses two namespaces with one number.
+static HASHES: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+/// The number of the first namespace that a body names. Whoever writes the body may name any, so nothing but the order of
+/// requests of one client depends on it.
+pub(super) fn hash_of_first_namespace(body: &[u8]) -> u64 {
+    let head = body.get(..LONGEST_HEAD).unwrap_or(body);
+    let behind = head.windows(KEY.len()).position(|part| part == KEY).map(|at| at + KEY.len());
+    let value = behind.and_then(|at| head.get(at..)).unwrap_or_default().trim_ascii_start();
+    let name = value.strip_prefix(b"\"").and_then(|name| name.split(|byte| *byte == b'"').next());
+    HASHES.hash_one(name.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_namespace_of_a_body() {
+        let of = |body: &str| hash_of_first_namespace(body.as_bytes());
+        let review = |namespace: &str| {
+            format!(
+                r#"{{"request":{{"kind":{{"kind":"Pod"}},"namespace":{namespace},"object":{{"namespace":"x"}}}}}}"#
+            )
+        };
+        assert_eq!(of(&review("\"a\"")), of(&review(" \"a\"")));
+        assert_ne!(of(&review("\"a\"")), of(&review("\"b\"")));
+        assert_eq!(of(&review("null")), of("{}"));
+        assert_eq!(of(&format!("{}{}", " ".repeat(LONGEST_HEAD), review("\"a\""))), of("{}"));
+    }
+}
