@@ -7,8 +7,9 @@
 use fabric_admission_engine::text;
 #[doc(inline)]
 pub use fabric_admission_engine::{
-    certificates, deadline, demands, estimate, facts, json, known_lines, kubernetes_version, monitor, multus,
-    nccl, nccl_log, nodes, patch, plan, pod, preflight, profile, rdma, resolve, review, rules, snapshot,
+    certificates, decision_limits, demands, estimate, facts, json, known_lines, kubernetes_version, monitor,
+    multus, nccl, nccl_log, nodes, patch, plan, pod, preflight, profile, rdma, resolve, review, rules,
+    snapshot,
 };
 
 #[doc(inline)]

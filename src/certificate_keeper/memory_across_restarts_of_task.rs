@@ -1,7 +1,7 @@
 //! State that outlives the task: the leaf in use, the CAs that must stay trusted for it, and the number of emergencies.
 //! Without it a restarted task would begin with an emergency write at once, or sign a leaf that no caBundle trusts yet.
 
-use crate::certificates::{Authority, Drift, Leaf, Signer};
+use crate::certificates::{Authority, Leaf, RepeatedChanges, Signer};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ pub(super) struct Memory {
     pub(super) signer: Option<Signer>,
     /// CAs of leaves that this process served: others may still serve such.
     pub(super) known: Vec<Authority>,
-    pub(super) emergencies: Drift,
+    pub(super) emergencies: RepeatedChanges,
     /// Since when the leaf that is served verifies.
     pub(super) verified: Option<Instant>,
 }

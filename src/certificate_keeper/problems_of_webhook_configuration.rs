@@ -1,7 +1,7 @@
 //! What is wrong with one webhook configuration, by its last read and its last write. `round/write_ca_bundle.rs` writes it.
 
 use super::does_ca_bundle_trust;
-use crate::certificates::{Drift, Look};
+use crate::certificates::{Look, RepeatedChanges};
 use crate::cluster::secret_and_webhook_configurations::{WebhookConfiguration, WebhookConfigurationKind};
 use rustls_pki_types::CertificateDer;
 use std::time::Instant;
@@ -18,7 +18,7 @@ pub(super) struct WebhookConfigurationState {
     pub(super) unwritten: Option<(String, Instant)>,
     /// Write conflicts in a row.
     pub(super) refused: u32,
-    pub(super) drift: Drift,
+    pub(super) drift: RepeatedChanges,
 }
 
 impl WebhookConfigurationState {
@@ -30,7 +30,7 @@ impl WebhookConfigurationState {
             unread: None,
             unwritten: None,
             refused: 0,
-            drift: Drift::default(),
+            drift: RepeatedChanges::default(),
         }
     }
 
@@ -50,7 +50,7 @@ impl WebhookConfigurationState {
     }
 
     /// Whether writes are held back now.
-    pub(super) fn are_writes_held_back(&self, now: i64) -> bool {
+    pub(super) fn are_writes_held_back_by_fight_or_failure(&self, now: i64) -> bool {
         self.drift.are_writes_held_back(now)
             || self.unwritten.as_ref().is_some_and(|(_, until)| Instant::now() < *until)
     }

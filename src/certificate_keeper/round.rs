@@ -17,8 +17,8 @@ use super::own_port_answers_that_end_readiness::{OwnPort, OwnPortAnswers};
 use super::pause_between_rounds::{CONFLICTS_BEFORE_FAULT, MAX_PAUSE_AFTER_CONFLICT_MS};
 use super::problems_of_webhook_configuration::WebhookConfigurationState;
 use crate::certificates::{
-    Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, next, record_after_change,
-    secret_fields,
+    Authority, Change, Leaf, Look, Marks, Record, RepeatedChanges, Seen, Signer, Step, next,
+    record_after_change, secret_fields,
 };
 use crate::cluster::CallFault;
 use crate::cluster::secret_and_webhook_configurations::{
@@ -74,7 +74,7 @@ pub(super) struct Keeper {
     signer: Option<Signer>,
     /// CAs of leaves that this process served: others may still serve such.
     known: Vec<Authority>,
-    emergencies: Drift,
+    emergencies: RepeatedChanges,
     marks: Marks,
     /// Time of the first read.
     start: Instant,
@@ -191,7 +191,7 @@ impl Keeper {
         let again = match self.settings.mode {
             CertificateIssuer::SelfManaged => self.sign_due_leaf_and_advance_ca(found, now).await,
             CertificateIssuer::CertManager => {
-                self.serve_cert_manager_leaf_if_better(found, now);
+                self.take_ca_and_serve_better_leaf_of_cert_manager(found, now);
                 None
             }
         };
@@ -255,7 +255,8 @@ impl Keeper {
             .record
             .as_ref()
             .map_or_else(Seen::default, |r| self.marks.record_and_measure(r, &looks, steady));
-        let held: Vec<bool> = self.sights.iter().map(|sight| sight.are_writes_held_back(now)).collect();
+        let held: Vec<bool> =
+            self.sights.iter().map(|sight| sight.are_writes_held_back_by_fight_or_failure(now)).collect();
         let calm = !self.emergencies.are_writes_held_back(now);
         let step = next(self.record.as_ref(), &looks, &held, calm, (now, seen), &lives);
         if !matches!(step, Step::Write(_)) {
@@ -321,14 +322,14 @@ impl Keeper {
         let record = record_after_change(self.record.as_ref(), change, made, &trusted, now)?;
         let object = secret_fields::secret_from_record(found, &self.settings.names.secret, &record);
         if change.is_emergency() {
-            self.emergencies.record_write(now);
+            self.emergencies.record_write_attempt(now);
             self.keep_memory_across_restarts();
         }
         let fault = match self.objects.write_secret(&object).await {
             Ok(Written::Done) => {
                 self.refused = 0;
                 if change.is_emergency() {
-                    self.emergencies.count_external_change(now);
+                    self.emergencies.count_event(now);
                     self.keep_memory_across_restarts();
                 }
                 self.metrics.count_rotation("ca", change.name());

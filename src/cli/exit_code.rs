@@ -32,7 +32,7 @@ impl Exit {
     }
 
     /// The code of some findings: unreadable input first, then the most severe finding. `audit` and `verify-log` end with it.
-    /// `review` asks so about the inputs of each configuration, and ends with [`Self::of_results`].
+    /// `review` asks so about the inputs of each configuration, and ends with [`Self::of_unreadable_or_failed`].
     pub(super) fn of_worst_finding(unreadable: bool, worst: Option<Severity>, fail_on: FailOn) -> Self {
         if unreadable {
             return Self::Usage;

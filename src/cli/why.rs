@@ -2,7 +2,7 @@
 
 use super::review::{Ignores, ReviewOptions, review_document};
 use super::{Exit, input};
-use crate::deadline::RunBudget;
+use crate::decision_limits::RunBudget;
 use crate::report::why::json::{PodEntry, Report};
 use crate::report::why::text::write_result;
 use crate::text::count_with_noun;

@@ -154,7 +154,8 @@ pub(super) async fn replace_kind_by_list(
         let page: Page<'_> = serde_json::from_str(&text)
             .map_err(|error| ListOrWatchFailure::Other(format!("the list could not be parsed: {error}")))?;
         for object in page.items.iter().flatten() {
-            let Identity { namespace, name, .. } = add_object_or_count_failure(kind, shared, object);
+            let Identity { namespace, name, .. } =
+                add_object_and_request_snapshot_or_count_failure(kind, shared, object);
             if !name.is_empty() {
                 listed.add(&namespace, &name);
             }
@@ -179,7 +180,7 @@ pub(super) async fn replace_kind_by_list(
             shared.metrics.set_object_count(kind.name(), listed.len());
             let kept = listed.into_membership_test();
             shared.change_builder_and_request_snapshot(|builder| {
-                builder.remove_objects_not_listed(Layer::Live, kind.kind, kept)
+                builder.finish_list_and_remove_unlisted_objects(Layer::Live, kind.kind, kept)
             });
             return Ok(version);
         }
@@ -188,7 +189,7 @@ pub(super) async fn replace_kind_by_list(
 
 /// Adds an object to the builder. Returns its identity, with an empty name if even that is malformed. An unreadable object
 /// is counted, and its previous facts stay. One that its namespace has no room for is counted too, and has no facts.
-pub(super) fn add_object_or_count_failure(
+pub(super) fn add_object_and_request_snapshot_or_count_failure(
     kind: &'static WatchedKind,
     shared: &StateSharedByWatches,
     object: &RawValue,

@@ -3,7 +3,7 @@
 use super::Phase;
 use super::json_of_watch_events_and_pages::{Status, WatchEvent, read_identity_of_object};
 use super::list_watched_kind_into_builder::{
-    ListOrWatchFailure, add_object_or_count_failure, get, replace_kind_by_list,
+    ListOrWatchFailure, add_object_and_request_snapshot_or_count_failure, get, replace_kind_by_list,
 };
 use super::lossy_utf8::text_with_replaced_bytes;
 use super::missing_prerequisites;
@@ -88,7 +88,7 @@ pub(super) async fn list_and_watch(
                 shared.record_contact(kind.name());
                 // Without its CRD a kind has no objects.
                 shared.change_builder_and_request_snapshot(|builder| {
-                    builder.remove_objects_not_listed(Layer::Live, kind.kind, |_, _| false);
+                    builder.finish_list_and_remove_unlisted_objects(Layer::Live, kind.kind, |_, _| false);
                     builder.set_listed(kind.kind, false);
                 });
                 shared.metrics.set_object_count(kind.name(), 0);
@@ -223,7 +223,7 @@ fn apply_event_line(
     }
     let identity = match event.kind {
         "ADDED" | "MODIFIED" => {
-            let identity = add_object_or_count_failure(kind, shared, event.object);
+            let identity = add_object_and_request_snapshot_or_count_failure(kind, shared, event.object);
             if event.kind == "ADDED" && !identity.name.is_empty() {
                 shared.metrics.change_object_count_by(kind.name(), 1);
             }

@@ -14,7 +14,7 @@
 //! from naming the shell.
 
 pub mod certificates;
-pub mod deadline;
+pub mod decision_limits;
 pub mod demands;
 pub mod estimate;
 pub mod facts;

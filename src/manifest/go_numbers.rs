@@ -77,7 +77,7 @@ pub(super) fn parse_float(text: &str) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// `strconv.ParseFloat` on a text that starts with a point: like [`float`], but with underscores allowed between
+/// `strconv.ParseFloat` on a text that starts with a point: like [`parse_float`], but with underscores allowed between
 /// digits.
 pub(super) fn parse_float_starting_with_point(text: &str) -> Option<f64> {
     if !text.contains('_') {

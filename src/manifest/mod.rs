@@ -24,6 +24,7 @@ mod split_documents;
 mod string_style;
 mod write_flow_yaml;
 mod write_json;
+mod write_quoted_string;
 mod write_yaml;
 mod yaml_error_causes;
 mod yaml_scalars;

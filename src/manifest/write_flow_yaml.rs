@@ -1,6 +1,6 @@
 //! JSON to flow-style YAML, on one line.
 
-use super::write_yaml::{LONGEST_KEY, write_quoted};
+use super::write_quoted_string::{LONGEST_KEY, write_quoted};
 use serde_json::{Value, map};
 use std::fmt::Write as _;
 use std::slice;

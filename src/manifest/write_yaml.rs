@@ -6,9 +6,7 @@ use serde_json::{Map, Value};
 
 use super::string_style::{self, StringStyle};
 use super::write_flow_yaml::write_flow;
-
-/// Longest key on one line with its value (bytes): YAML 1.1 allows 1,024 characters.
-pub(super) const LONGEST_KEY: usize = 1000;
+use super::write_quoted_string::{LONGEST_KEY, write_quoted};
 
 /// Column from which values are written on one line. The indentation of a line may be a hundred times as long as its text,
 /// and YAML aliases repeat a text many times. Values of pods stand before column 30.
@@ -165,23 +163,6 @@ fn write_block(out: &mut String, text: &str, indent: usize) {
         }
         out.push('\n');
     }
-}
-
-pub(super) fn write_quoted(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if string_style::is_printable(c) => out.push(c),
-            c if u32::from(c) <= 0xff => drop(write!(out, "\\x{:02x}", u32::from(c))),
-            c => drop(write!(out, "\\u{:04x}", u32::from(c))),
-        }
-    }
-    out.push('"');
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::http_answers::{
 };
 use super::metrics::{RequestResult, Shed};
 use super::shared_state::State;
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::review::Verdict;
 use crate::review::admission_response::{self, OwnerAndDuration};
 use crate::review::admission_review::RequestError;
@@ -20,7 +20,7 @@ use std::time::Instant;
 
 /// Makes a decision on a body, within a time.
 pub(super) type Decide =
-    fn(&[u8], WebhookEntry, SnapshotForAudience<'_>, &Deadline<'_>) -> Result<Answer, RequestError>;
+    fn(&[u8], WebhookEntry, SnapshotForAudience<'_>, &DecisionLimits<'_>) -> Result<Answer, RequestError>;
 
 /// Decides and answers; the body again when the time is over. A panic is a bug: it is counted and answered with 500, and the
 /// process continues.
@@ -29,7 +29,7 @@ pub(super) fn decide_log_count_and_answer(
     looked_at: WebhookEntry,
     mut body: BytesWithinBudget,
     decide: Decide,
-    deadline: &Deadline<'_>,
+    deadline: &DecisionLimits<'_>,
 ) -> Result<Response, BytesWithinBudget> {
     let started = Instant::now();
     let snapshot = state.snapshot.load();
@@ -80,7 +80,7 @@ pub(super) fn decide_log_count_and_answer(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deadline::NEVER;
+    use crate::decision_limits::NEVER;
     use std::net::{IpAddr, Ipv4Addr};
 
     #[test]

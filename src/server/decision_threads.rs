@@ -16,7 +16,7 @@ use super::namespace_of_body::hash_of_first_namespace;
 use super::request_body;
 use super::shared_state::State;
 use super::which_thread::{MAX_CPU_TIME_ON_READING_THREAD, MAX_CPU_TIME_ON_SMALL_THREAD};
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::review::decide_webhook_request::WebhookEntry;
 use axum::response::Response;
 use rustix::time::{ClockId, clock_gettime};
@@ -130,7 +130,7 @@ fn decide_on_this_thread_briefly(
         asked.store(times.wrapping_add(1), Ordering::Relaxed);
         times.is_multiple_of(QUESTIONS_PER_CLOCK_READING) && own.is_over(until)
     };
-    decide_log_count_and_answer(state, entry, held, decide, &Deadline::brief_and_ends_when(&over))
+    decide_log_count_and_answer(state, entry, held, decide, &DecisionLimits::brief_and_ends_when(&over))
 }
 
 /// CPU time of one decision. The other threads of the server, and the machine, may stop its thread at any time for longer
@@ -184,7 +184,7 @@ async fn decide_on_blocking_thread_within_limit(
         let _turn = turn;
         let own = CpuTimeOfDecision::of_this_thread(longest);
         let over = || abandoned.load(Ordering::Relaxed) || own.is_over(until);
-        decide_log_count_and_answer(&state, entry, held, decide, &Deadline::ends_when(&over))
+        decide_log_count_and_answer(&state, entry, held, decide, &DecisionLimits::ends_when(&over))
     });
     // It fails only where the runtime ends; panics are caught inside.
     work.await.unwrap_or_else(|_| Ok(internal_error_answer()))
@@ -205,7 +205,12 @@ mod tests {
     type Decided = Result<Answer, RequestError>;
 
     /// Stops when it is asked to.
-    fn yielding(_: &[u8], _: WebhookEntry, _: SnapshotForAudience<'_>, deadline: &Deadline<'_>) -> Decided {
+    fn yielding(
+        _: &[u8],
+        _: WebhookEntry,
+        _: SnapshotForAudience<'_>,
+        deadline: &DecisionLimits<'_>,
+    ) -> Decided {
         while !deadline.is_over() {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -213,7 +218,7 @@ mod tests {
     }
 
     /// Does not ask for a second.
-    fn stubborn(_: &[u8], _: WebhookEntry, _: SnapshotForAudience<'_>, _: &Deadline<'_>) -> Decided {
+    fn stubborn(_: &[u8], _: WebhookEntry, _: SnapshotForAudience<'_>, _: &DecisionLimits<'_>) -> Decided {
         std::thread::sleep(Duration::from_secs(1));
         Err(RequestError::NoUid)
     }
@@ -273,7 +278,12 @@ mod tests {
     /// Says whether it may look often, and on which thread.
     static LOOKED: Mutex<Vec<(ThreadId, bool)>> = Mutex::new(Vec::new());
 
-    fn looking(_: &[u8], _: WebhookEntry, _: SnapshotForAudience<'_>, deadline: &Deadline<'_>) -> Decided {
+    fn looking(
+        _: &[u8],
+        _: WebhookEntry,
+        _: SnapshotForAudience<'_>,
+        deadline: &DecisionLimits<'_>,
+    ) -> Decided {
         let may = deadline.take_looks(1 << 17);
         LOOKED.lock().unwrap().push((thread::current().id(), may));
         Err(if deadline.is_over() { RequestError::Late } else { RequestError::NoUid })
@@ -304,7 +314,7 @@ mod tests {
     static TRIED: Mutex<Vec<ThreadId>> = Mutex::new(Vec::new());
 
     /// Is ready only where it is tried for the third time.
-    fn slow(_: &[u8], _: WebhookEntry, _: SnapshotForAudience<'_>, deadline: &Deadline<'_>) -> Decided {
+    fn slow(_: &[u8], _: WebhookEntry, _: SnapshotForAudience<'_>, deadline: &DecisionLimits<'_>) -> Decided {
         let tries = {
             let mut tried = TRIED.lock().unwrap();
             tried.push(thread::current().id());

@@ -3,7 +3,7 @@
 //!
 //! Readiness does not depend on them. A server that no longer reloads a file still decides by what it knows, and without
 //! any server the API server refuses every pod. Its answers report facts that are old (FAB813), and a certificate that
-//! nobody renews ends readiness by its dates ([`crate::certificate_keeper::Expiry`]). Only the listener is essential: if it ends, the
+//! nobody renews ends readiness by its dates. Only the listener is essential: if it ends, the
 //! process ends, so that the kubelet starts another one.
 
 use super::{State, Stop};

@@ -5,7 +5,7 @@ use super::estimate_memory_of_decision::DecisionMemoryEstimate;
 use super::fair_share_per_client_address::MAX_SMALL_BODY_BYTES;
 use super::shared_state::State;
 use crate::review::decide_webhook_request::WebhookEntry;
-use crate::review::{most_templates_in_body, stored_runtimes_of_train_job};
+use crate::review::{max_templates_in_body, stored_runtimes_of_train_job};
 use std::time::Duration;
 
 /// The largest body that is decided on the thread that read it (bytes): a hand-over costs more than most decisions. The
@@ -56,7 +56,7 @@ fn weight_of_facts_and_templates(state: &State, entry: WebhookEntry, body: &[u8]
         stored_runtimes_of_train_job(body, entry, &snapshot)
             .iter()
             .for_each(|text| beside.weigh_next_part_of_body(text.as_bytes()));
-        let templates = most_templates_in_body(body, entry);
+        let templates = max_templates_in_body(body, entry);
         if templates > MAX_TEMPLATES_ON_READING_THREAD {
             beside.weigh_work_as_bytes(templates.saturating_mul(WEIGHT_OF_TEMPLATE));
         }

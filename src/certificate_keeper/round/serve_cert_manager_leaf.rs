@@ -8,7 +8,7 @@ use std::time::Instant;
 
 impl Keeper {
     /// Serves a new certificate of cert-manager once it verifies, or if the one in use does not.
-    pub(super) fn serve_cert_manager_leaf_if_better(&mut self, found: SecretRead, now: i64) {
+    pub(super) fn take_ca_and_serve_better_leaf_of_cert_manager(&mut self, found: SecretRead, now: i64) {
         let names = &self.settings.names;
         let place = format!("Secret {}/{}", names.namespace, names.secret);
         let object = match found {

@@ -15,11 +15,11 @@ impl Keeper {
         let bundle = self.record.as_ref()?.bundle();
         let sight = self.sights.get_mut(number)?;
         let read = sight.read.clone()??;
-        sight.drift.record_write(now);
+        sight.drift.record_write_attempt(now);
         let fault = match self.objects.patch_wrong_ca_bundles(sight.kind, &read, &bundle).await {
             Ok(Written::Done) => {
                 (sight.unwritten, sight.refused) = (None, 0);
-                sight.drift.record_stored();
+                sight.drift.record_accepted_write();
                 self.metrics.count_ca_bundle_write(sight.kind.name());
                 tracing::info!(configuration = %sight.name, "wrote the caBundle");
                 return Some(Duration::ZERO);

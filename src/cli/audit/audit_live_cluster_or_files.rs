@@ -11,7 +11,7 @@ use crate::cli::input::{self, documents_to_objects};
 use crate::cluster::api_client::{self, ClientAndAddress};
 use crate::cluster::api_discovery_of_served_kinds::{self, ServedKinds};
 use crate::cluster::{ClusterRead, PageSize, WatchTimings, read_all_despite_failures, watched_kinds};
-use crate::deadline::RunBudget;
+use crate::decision_limits::RunBudget;
 use crate::manifest::Document as Manifest;
 use crate::profile::{FabricProfile, Profile};
 use crate::report::audit::json::AuditScopeAndGaps;

@@ -3,7 +3,7 @@
 use super::claims_of_audited_pod;
 use super::owners_of_objects::{ObjectHead, Owners};
 use super::pod_as_created_again::without_node_and_status_if_scheduled;
-use crate::deadline::{Deadline, RunBudget};
+use crate::decision_limits::{DecisionLimits, RunBudget};
 use crate::facts::EnforcementMode;
 use crate::json::annotations_of_object::AnnotationsOfObject;
 use crate::pod::workload_kinds;
@@ -82,8 +82,8 @@ impl AuditContext<'_> {
         self.work.as_ref().is_some_and(RunBudget::is_spent)
     }
 
-    fn deadline_of_decision(&self) -> Deadline<'_> {
-        self.work.as_ref().map_or_else(Deadline::without_clock, Deadline::within_run)
+    fn deadline_of_decision(&self) -> DecisionLimits<'_> {
+        self.work.as_ref().map_or_else(DecisionLimits::without_clock, DecisionLimits::within_run)
     }
 
     /// Whether the audit is about an object.

@@ -81,7 +81,7 @@ impl MonitorState {
     }
 
     /// The text of a scrape.
-    pub(super) fn read_log_problems_and_render(&self) -> String {
+    pub(super) fn take_sample_log_problems_and_render(&self) -> String {
         let mut inner = self.inner.borrow_mut();
         let mut readings = inner.counters.read();
         readings.unreadable.extend(self.unreadable.clone());

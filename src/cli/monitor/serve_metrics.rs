@@ -76,7 +76,7 @@ pub(super) async fn serve_metrics_over_http(
 
 fn answer(method: &Method, path: &str, state: &MonitorState) -> Response<Full<Bytes>> {
     let (status, body) = match (method, path) {
-        (&Method::GET, "/metrics") => (StatusCode::OK, state.read_log_problems_and_render()),
+        (&Method::GET, "/metrics") => (StatusCode::OK, state.take_sample_log_problems_and_render()),
         (&Method::GET, "/healthz") => (StatusCode::OK, "ok\n".to_owned()),
         (&Method::GET, _) => (StatusCode::NOT_FOUND, "GET /metrics or /healthz\n".to_owned()),
         _ => (StatusCode::METHOD_NOT_ALLOWED, "only GET\n".to_owned()),

@@ -2,7 +2,7 @@
 
 use super::config::Ignores;
 use crate::cli::estimate::EstimateRequest;
-use crate::deadline::RunBudget;
+use crate::decision_limits::RunBudget;
 use crate::facts::EnforcementMode;
 use crate::profile::Profile;
 use crate::snapshot::Audience;

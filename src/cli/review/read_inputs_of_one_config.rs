@@ -7,7 +7,7 @@ use super::new_since_baseline::{BaselineNumber, Baselines};
 use super::options_of_all_decisions::ReviewOptions;
 use crate::cli::fail_on_flag::FailOn;
 use crate::cli::{Exit, input};
-use crate::deadline::RunBudget;
+use crate::decision_limits::RunBudget;
 use std::io::{self, Write};
 
 /// The inputs of one configuration, ready to be reviewed.

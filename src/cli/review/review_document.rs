@@ -11,7 +11,7 @@ use crate::cli::input::documents_to_objects::{
 use crate::cli::input::{
     Loaded, LoadedFile, UnreadAndSkippedInputs, place_of_value, report_unread, source_of_object,
 };
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::facts::{EnforcementMode, FactKind, is_fact};
 use crate::json::decode_with_place::DecodeError;
 use crate::manifest::Document;
@@ -186,7 +186,7 @@ fn add_results_of_workload_pod_or_object(
         let name = (object.group(), object.kind.as_str());
         let seen = setting.audience.map(|a| snapshot.seen_from_object(object.namespace.as_deref(), a));
         let snapshot = seen.as_ref().unwrap_or(snapshot);
-        let deadline = Deadline::within_run(&setting.work);
+        let deadline = DecisionLimits::within_run(&setting.work);
         let context =
             ObjectContext::new(name, object.json, ObjectEvent::Given, snapshot).with_deadline(&deadline);
         // Network objects are checked cluster-wide, whatever the namespace's label.
@@ -232,7 +232,7 @@ fn add_result_of_pod(
 ) {
     let object = given.object;
     let (namespace, opted_in, mode) = namespace_opt_in_and_mode(object, setting, snapshot);
-    let deadline = Deadline::within_run(&setting.work);
+    let deadline = DecisionLimits::within_run(&setting.work);
     let request = PodRequest {
         mode,
         opted_in,
@@ -261,7 +261,7 @@ fn add_results_of_workload(
         mode,
         opted_in,
         profile: setting.profile.as_ref(),
-        deadline: &Deadline::within_run(&setting.work),
+        deadline: &DecisionLimits::within_run(&setting.work),
     };
     let decided = decide_workload(request, snapshot);
     let has_result = decided.own.is_some() || !decided.templates.is_empty();

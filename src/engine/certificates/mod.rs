@@ -7,7 +7,7 @@
 //! 2. at most one CA is current, by compare-and-swap;
 //! 3. a replica is ready only while it verifies the first one for its own leaf.
 
-mod ca_bundle_drift;
+mod ca_bundle_fight_with_another_writer;
 mod ca_certificate;
 mod ca_steps;
 #[cfg(test)]
@@ -20,7 +20,7 @@ mod what_ca_bundles_hold;
 mod what_ca_secret_holds;
 mod x509_reader;
 
-pub use ca_bundle_drift::Drift;
+pub use ca_bundle_fight_with_another_writer::RepeatedChanges;
 pub use ca_certificate::{Authority, NAME};
 pub use ca_steps::{Change, Step, next, record_after_change};
 pub use how_long_marks_were_seen::{Marks, Seen};

@@ -1,7 +1,7 @@
 //! The known facts about one pod: assembled once, then lent to resolution, planning, rules and the response.
 
 use super::AcceleratorDemands;
-use crate::deadline::{Deadline, NEVER};
+use crate::decision_limits::{DecisionLimits, NEVER};
 use crate::facts::NamespaceFacts;
 use crate::multus::{self, AnnotationError, RequestedNetworks};
 use crate::nodes::{ClassSet, NodeConstraintsOfPod};
@@ -39,7 +39,7 @@ pub struct Subject<'a> {
     /// Known facts about the cluster.
     pub snapshot: &'a Snapshot,
     /// Time limit of the decision.
-    pub deadline: &'a Deadline<'a>,
+    pub deadline: &'a DecisionLimits<'a>,
     /// What restricts its nodes.
     pub constraints: NodeConstraintsOfPod<'a>,
     /// What is compared with every profile.

@@ -34,7 +34,8 @@ pub(super) const POOLS: [&str; 9] = [
 ];
 
 /// Resources of RDMA NICs whose plugins are not configured by an object that is read here.
-const KNOWN: [&str; 5] = ["amd.com/nic", "amd.com/vnic", "aliyun/erdma", "nvidia.com/rdma_ib", OKE_VF];
+const RDMA_RESOURCES_WITHOUT_CONFIG_OBJECT: [&str; 5] =
+    ["amd.com/nic", "amd.com/vnic", "aliyun/erdma", "nvidia.com/rdma_ib", OKE_VF];
 /// Resource of the virtual functions of Oracle's stack for OKE.
 pub(super) const OKE_VF: &str = "nvidia.com/rdma-vf";
 
@@ -69,7 +70,7 @@ fn is_fabric(resource: &str, nodes: &[&Node], sources: &Sources, accelerators: &
         Some(true) => true,
         Some(false) => supply.rdma.iter().any(|(rdma, _)| *rdma),
         None => {
-            KNOWN.contains(&resource)
+            RDMA_RESOURCES_WITHOUT_CONFIG_OBJECT.contains(&resource)
                 || resource.starts_with("rdma/")
                 || !networks_of(resource, sources).is_empty()
         }

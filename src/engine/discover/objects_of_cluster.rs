@@ -59,7 +59,7 @@ pub struct Sources {
     networks_by_kind: BTreeMap<(String, String, FactKind), Network>,
     policies_by_object: BTreeMap<String, Arc<SriovNodePolicy>>,
     pools_by_object: BTreeMap<String, Vec<ResourceFact>>,
-    /// Networks in the order of their names; this and the next four are made by [`Sources::looked_up`].
+    /// Networks in the order of their names; the builder makes this field and the next four.
     pub(super) networks: ByResource<Network>,
     /// Policies, each with its object.
     pub(super) policies: ByResource<(String, Arc<SriovNodePolicy>)>,

@@ -148,7 +148,7 @@ pub(crate) fn read_and_respell_keys(
 /// A text of CNI as a document.
 ///
 /// # Errors
-/// As [`read`].
+/// As [`read_and_respell_keys`].
 pub(crate) fn read_cni_and_respell_keys(text: &str) -> serde_json::Result<Value> {
     read_and_respell_keys(text, CNI_FIELDS).map(|(value, _)| value)
 }

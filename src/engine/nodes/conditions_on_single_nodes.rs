@@ -4,7 +4,7 @@ use super::HOSTNAME_LABEL;
 use super::label_requirement::{LabelRequirement, Relation};
 use super::node_classes::ClassSet;
 use super::nodes_view::{NodeEntry, NodeView, index_key_of_label_value};
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ pub(super) const MAX_LOOKS_PER_POD: usize = 1 << 18;
 /// The looks that are left to the pod, and to the decision.
 pub(super) struct LookBudget<'d> {
     left: usize,
-    deadline: &'d Deadline<'d>,
+    deadline: &'d DecisionLimits<'d>,
     /// Whether the looks are for a reason that people read.
     for_reasons: bool,
 }
 
 impl<'d> LookBudget<'d> {
-    pub(super) fn new(deadline: &'d Deadline<'d>) -> Self {
+    pub(super) fn new(deadline: &'d DecisionLimits<'d>) -> Self {
         Self { left: MAX_LOOKS_PER_POD, deadline, for_reasons: false }
     }
 
     /// For a reason that people read: a decision does not depend on it.
-    pub(super) fn for_reasons_shown_to_people(deadline: &'d Deadline<'d>) -> Self {
+    pub(super) fn for_reasons_shown_to_people(deadline: &'d DecisionLimits<'d>) -> Self {
         Self { for_reasons: true, ..Self::new(deadline) }
     }
 

@@ -36,7 +36,7 @@ pub use nodes_view::NodeView;
 pub use taints_and_tolerations::{Taint, Toleration, Tolerations};
 pub(crate) use which_nodes_fit_pod::classes_pod_can_run_on_within_deadline;
 pub use which_nodes_fit_pod::{
-    AffinityTerm, ExcludedBy, NodeConstraintsOfPod, classes_pod_can_run_on, excluded_nodes_by_constraint,
+    AffinityTerm, ExcludedBy, NodeConstraintsOfPod, classes_pod_can_run_on, constraints_that_exclude_nodes,
 };
 
 /// Label that the kubelet sets to the host's name; its value differs on every node.

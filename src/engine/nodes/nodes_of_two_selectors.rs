@@ -4,7 +4,7 @@ use super::conditions_on_single_nodes::NodesWithLabelValue;
 use super::label_requirement::{LabelRequirement, Relation};
 use super::node_classes::ClassSet;
 use super::nodes_view::{NodeEntry, NodeView};
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 
 /// A node that satisfies two selectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,11 @@ impl<'v, 'r> NodeSelection<'v, 'r> {
     /// The first of some nodes that satisfies every requirement. Only the requirements on labels that are not part of the
     /// classes are compared node by node.
     #[must_use]
-    pub fn first_of(&self, nodes: impl Iterator<Item = &'v str>, deadline: &Deadline<'_>) -> InCommon<'v> {
+    pub fn first_of(
+        &self,
+        nodes: impl Iterator<Item = &'v str>,
+        deadline: &DecisionLimits<'_>,
+    ) -> InCommon<'v> {
         if self.classes.is_clear() {
             return InCommon::None;
         }
@@ -72,7 +76,7 @@ impl<'v, 'r> NodeSelection<'v, 'r> {
 
     /// The first node by name.
     #[must_use]
-    pub fn first(&self, deadline: &Deadline<'_>) -> InCommon<'v> {
+    pub fn first(&self, deadline: &DecisionLimits<'_>) -> InCommon<'v> {
         if self.classes.is_clear() {
             return InCommon::None;
         }
@@ -87,7 +91,7 @@ impl<'v, 'r> NodeSelection<'v, 'r> {
     }
 
     /// The first node by name where requirements are on its own labels; `None` where it takes more looks than are left.
-    fn first_node_by_own_labels(&self, deadline: &Deadline<'_>) -> Option<Option<&'v str>> {
+    fn first_node_by_own_labels(&self, deadline: &DecisionLimits<'_>) -> Option<Option<&'v str>> {
         let view = self.view;
         // The requirement whose values the fewest nodes have.
         let listing = self.single.iter().filter(|r| r.relation == Relation::In);

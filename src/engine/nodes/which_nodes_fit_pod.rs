@@ -8,7 +8,7 @@ use super::label_requirement::{LabelRequirement, Relation, Values};
 use super::node_classes::ClassSet;
 use super::nodes_view::NodeView;
 use super::taints_and_tolerations::{Taint, Toleration, Tolerations};
-use crate::deadline::{Deadline, NEVER};
+use crate::decision_limits::{DecisionLimits, NEVER};
 use crate::pod::PodView;
 use crate::pod::affinity_and_tolerations::{NodeSelectorRequirement, NodeSelectorTerm};
 use crate::profile::schema::LabelSelector;
@@ -195,7 +195,7 @@ pub(crate) fn classes_pod_can_run_on_within_deadline(
     tolerated: impl FnOnce() -> ClassSet,
     constraints: &NodeConstraintsOfPod<'_>,
     view: &NodeView,
-    deadline: &Deadline<'_>,
+    deadline: &DecisionLimits<'_>,
 ) -> ClassSet {
     classes_pod_can_run_on_within_budget(tolerated, constraints, view, &mut LookBudget::new(deadline))
 }
@@ -262,11 +262,11 @@ fn class_of_named_node(name: &str, view: &NodeView) -> ClassSet {
 /// The constraints that exclude nodes of a set, in the order of the pod's fields; incomplete if the decision may take no
 /// more looks. Slower than [`classes_pod_can_run_on`]; for people.
 #[must_use]
-pub fn excluded_nodes_by_constraint(
+pub fn constraints_that_exclude_nodes(
     constraints: &NodeConstraintsOfPod<'_>,
     view: &NodeView,
     of: &ClassSet,
-    deadline: &Deadline<'_>,
+    deadline: &DecisionLimits<'_>,
 ) -> Vec<ExcludedBy> {
     let mut found: Vec<ExcludedBy> = Vec::new();
     let mut left = of.clone();

@@ -225,7 +225,7 @@ fn plan_before_limits_and_mark(subject: &Subject<'_>, profile: &Profile, evidenc
         plan.mount_shm_volume(pod, index);
     }
     if let Some(place) = place {
-        preflight_and_monitor::add_containers_to_plan(subject, profile, &mut plan, place);
+        preflight_and_monitor::add_containers_and_refusals_to_plan(subject, profile, &mut plan, place);
     }
     plan
 }

@@ -4,7 +4,7 @@
 //! from it, and their role.
 
 use super::workload_kinds;
-use crate::deadline::{Deadline, NEVER};
+use crate::decision_limits::{DecisionLimits, NEVER};
 use crate::json::reader;
 use crate::json::search_text_for_key::{Members, TextSearchedForKey};
 use crate::json::types_of_decoded_fields::{Objects, Text};
@@ -106,7 +106,7 @@ pub fn find_templates(json: &str) -> Vec<Template<'_>> {
 #[must_use]
 pub(crate) fn find_templates_within_deadline<'a>(
     json: &'a str,
-    deadline: &Deadline<'_>,
+    deadline: &DecisionLimits<'_>,
 ) -> Vec<Template<'a>> {
     let mut found = Found::new(deadline);
     if json.contains("\"containers\"") {
@@ -147,11 +147,11 @@ pub fn bare_specs(json: &str, unfinished: bool) -> Vec<BareSpec<'_>> {
 struct Found<'d, T> {
     all: Vec<T>,
     left: usize,
-    deadline: &'d Deadline<'d>,
+    deadline: &'d DecisionLimits<'d>,
 }
 
 impl<'d, T> Found<'d, T> {
-    fn new(deadline: &'d Deadline<'d>) -> Self {
+    fn new(deadline: &'d DecisionLimits<'d>) -> Self {
         Self { all: Vec::new(), left: MAX_READ, deadline }
     }
 

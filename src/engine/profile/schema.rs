@@ -436,7 +436,7 @@ pub struct SharedMemory {
     pub per_accelerator: String,
 }
 
-/// The definition of the custom resource as the derive makes it; [`super::definition`] completes it.
+/// The definition of the custom resource as the derive makes it; `custom_resource_definition` completes it.
 pub(super) fn derived_crd() -> impl Serialize {
     <Served as kube::CustomResourceExt>::crd()
 }

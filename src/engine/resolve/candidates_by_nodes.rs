@@ -3,7 +3,7 @@
 
 use super::candidates_while_no_node_exists::candidates_by_selectors_alone;
 use super::which_candidate_of_nodes_wins::{
-    Candidates, add_highest_priority, one_pinned_outside_or_ambiguous, remove_outranked, replaces,
+    Candidates, add_highest_priority, remove_outranked, replaces, resolution_from_candidates,
     without_strength_of_instance_type,
 };
 use super::{AmbiguityCause, Conditions, Evidence, Resolution, Strength, unmet_condition_of_when};
@@ -198,7 +198,7 @@ pub(super) fn resolve_by_nodes_or_selectors(
             found.profiles.insert(default.name.clone(), Arc::clone(default));
         }
         let evidence = if several { Evidence::Asked } else { Evidence::Nodes };
-        return one_pinned_outside_or_ambiguous(found, AmbiguityCause::Nodes, |_| evidence.clone(), snapshot);
+        return resolution_from_candidates(found, AmbiguityCause::Nodes, |_| evidence.clone(), snapshot);
     }
     if bare || is_bound_to_existing_node(constraints, snapshot) {
         return None;
@@ -210,7 +210,7 @@ pub(super) fn resolve_by_nodes_or_selectors(
     if let Some(default) = default.filter(|_| !asked && !found.profiles.is_empty()) {
         found.profiles.insert(default.name.clone(), Arc::clone(default));
     }
-    one_pinned_outside_or_ambiguous(
+    resolution_from_candidates(
         found,
         AmbiguityCause::Selectors,
         |p| Evidence::Selectors(conditions.strength(p)),

@@ -1,7 +1,7 @@
 //! Comparison of selectors without nodes: could a node satisfy both the pod and a profile, and must every node that
 //! satisfies the pod satisfy the profile?
 
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::nodes::{CombinedConditions, NodeConstraintsOfPod};
 use crate::profile::Profile;
 use crate::snapshot::{Catalog, ConditionsByNodeLabel, Snapshot};
@@ -36,7 +36,7 @@ impl<'a> Conditions<'a> {
     pub(crate) fn of(
         constraints: &NodeConstraintsOfPod<'a>,
         (snapshot, namespace): (&'a Snapshot, &str),
-        deadline: &Deadline<'_>,
+        deadline: &DecisionLimits<'_>,
     ) -> Self {
         let catalog = snapshot.catalog();
         let mut shared = ByLabel::new();

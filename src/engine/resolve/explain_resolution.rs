@@ -7,7 +7,7 @@ use super::{
     missing_networks_and_resources, resolve_profile_of_pod, unmet_condition_of_when,
     without_classes_lacking_accelerators,
 };
-use crate::deadline::NEVER;
+use crate::decision_limits::NEVER;
 use crate::demands::Subject;
 use crate::facts::PROFILE_ANNOTATION;
 use crate::nodes::{ClassSet, ExcludedBy, NodeConstraintsOfPod};
@@ -391,7 +391,7 @@ fn explain_landing(
         nodes: view.count_nodes_of_classes(all),
         fits: view.count_nodes_of_classes(fits),
         fabrics: fabrics(fits, snapshot),
-        dropped: snapshot.excluded_nodes_by_constraint(constraints, all, subject.deadline).into(),
+        dropped: snapshot.constraints_that_exclude_nodes(constraints, all, subject.deadline).into(),
     }
 }
 
@@ -413,7 +413,7 @@ fn explain_profile(
     });
     let dropped = match (carrying, nodes) {
         (Some(carrying), Some((all, fit))) if fit < all => {
-            snapshot.excluded_nodes_by_constraint(constraints, carrying, subject.deadline)
+            snapshot.constraints_that_exclude_nodes(constraints, carrying, subject.deadline)
         }
         _ => Vec::new(),
     };

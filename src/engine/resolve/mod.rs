@@ -13,11 +13,13 @@ mod candidates_while_no_node_exists;
 mod changed_since_injection;
 mod compare_selectors;
 mod default_profile;
+mod does_pod_meet_profile_when;
 pub mod explain_resolution;
 mod if_unknown_claims_are_accelerators;
-mod is_when_met;
+mod index_of_admitted_namespaces;
 mod kinds_of_result_and_evidence;
 mod missing_networks_and_resources;
+mod namespaces_using_profile;
 mod order_of_evidence;
 mod profile_by_name;
 mod profile_by_resources_and_networks;
@@ -25,8 +27,6 @@ pub mod profile_status;
 mod rail_faults;
 mod selector_strength;
 mod which_candidate_of_nodes_wins;
-mod which_namespaces_use_each_profile;
-mod which_namespaces_use_profile;
 mod whose_require_and_forbid_hold;
 
 pub(crate) use crate::snapshot::admits;
@@ -34,16 +34,16 @@ pub(crate) use candidates_by_nodes::{waits_for_nodes_of_profile, without_classes
 pub use changed_since_injection::SinceInjection;
 pub(crate) use compare_selectors::Conditions;
 pub(crate) use default_profile::default_profile;
+pub(crate) use does_pod_meet_profile_when::unmet_condition_of_when;
 pub(crate) use if_unknown_claims_are_accelerators::{
     IfUnknownClaimsAreAccelerators, resolve_if_unknown_claims_are_accelerators,
 };
-pub(crate) use is_when_met::unmet_condition_of_when;
 pub use kinds_of_result_and_evidence::{AmbiguityCause, Evidence, MAX_CANDIDATES_SHOWN, Outcome, Resolution};
 pub use missing_networks_and_resources::{
     MissingNetworkOrResource, missing_for_every_namespace, missing_networks_and_resources,
 };
+pub use namespaces_using_profile::{count_enforcing_namespaces, namespaces_that_use};
 pub use order_of_evidence::resolve_profile_of_pod;
 pub use rail_faults::{RailFault, rail_faults};
 pub use selector_strength::Strength;
-pub use which_namespaces_use_profile::{count_enforcing_namespaces, namespaces_that_use};
 pub(crate) use whose_require_and_forbid_hold::{PlannedForNodes, profiles_of_nodes_also_held};

@@ -4,7 +4,7 @@
 use super::profile_by_name::resolve_named_profile;
 use super::{
     AmbiguityCause, Evidence, MAX_CANDIDATES_SHOWN, Resolution, candidates_by_nodes, default_profile,
-    is_when_met, profile_by_resources_and_networks,
+    does_pod_meet_profile_when, profile_by_resources_and_networks,
 };
 use crate::demands::Subject;
 use crate::facts::PROFILE_ANNOTATION;
@@ -30,11 +30,15 @@ pub fn resolve_profile_of_pod(subject: &Subject<'_>, flag: Option<&Arc<Profile>>
         && profile.inject == Inject::Networks
         && snapshot.admits(profile, subject.namespace)
     {
-        return is_when_met::profile_or_outside_by_when(Arc::clone(profile), by.clone(), subject);
+        return does_pod_meet_profile_when::profile_or_outside_by_when(
+            Arc::clone(profile),
+            by.clone(),
+            subject,
+        );
     }
     match profile_by_resources_and_networks::profiles_by_resources_and_networks(subject) {
         profile_by_resources_and_networks::ProfilesOfOwnEvidence::One(profile, evidence) => {
-            return is_when_met::profile_or_outside_by_when(profile, evidence, subject);
+            return does_pod_meet_profile_when::profile_or_outside_by_when(profile, evidence, subject);
         }
         profile_by_resources_and_networks::ProfilesOfOwnEvidence::Several(candidates) => {
             return Resolution::Ambiguous { candidates, because: AmbiguityCause::Own };
@@ -50,7 +54,7 @@ pub fn resolve_profile_of_pod(subject: &Subject<'_>, flag: Option<&Arc<Profile>>
         // Nobody named the cluster's default for this pod: if the pod cannot have it, it gets none.
         Some((name, Evidence::ClusterDefault)) => match snapshot.profile(name) {
             Some(profile) if snapshot.admits(profile, subject.namespace) => {
-                is_when_met::profile_or_outside_by_when(
+                does_pod_meet_profile_when::profile_or_outside_by_when(
                     Arc::clone(profile),
                     Evidence::ClusterDefault,
                     subject,

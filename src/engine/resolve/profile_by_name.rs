@@ -1,6 +1,6 @@
 //! The profile that a pod or its namespace names: whether it exists and the namespace may use it, and what to do if not.
 
-use super::{Evidence, Resolution, is_when_met};
+use super::{Evidence, Resolution, does_pod_meet_profile_when};
 use crate::demands::Subject;
 use crate::facts::PROFILE_ANNOTATION;
 use crate::text::{escaped_and_cut, nearest_if_probably_meant};
@@ -17,7 +17,7 @@ pub(super) fn resolve_named_profile(name: &str, by: Evidence, subject: &Subject<
             match by {
                 // A user who names a profile on the pod wants it, whatever the pod's size.
                 Evidence::PodAnnotation => Resolution::Profile { profile, evidence: by },
-                _ => is_when_met::profile_or_outside_by_when(profile, by, subject),
+                _ => does_pod_meet_profile_when::profile_or_outside_by_when(profile, by, subject),
             }
         }
         _ => {

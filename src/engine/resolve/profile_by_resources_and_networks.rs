@@ -104,7 +104,7 @@ impl<'a> NodesThatLabelsFit<'a> {
         let idle = || {
             no_node_has_profile_or_accelerators(&self.constraints, &self.landing, subject.namespace, snapshot)
         };
-        // See `awaits`.
+        // See `waits_for_nodes_of_profile`.
         self.landing.is_disjoint(carrying) && !(*self.idle.get_or_init(idle) && may_meet())
     }
 }

@@ -1,6 +1,6 @@
 //! The `status` of a FabricProfile. No decision reads it.
 
-use super::which_namespaces_use_each_profile::NamespacesOfAllProfiles;
+use super::index_of_admitted_namespaces::NamespacesOfAllProfiles;
 use super::{MissingNetworkOrResource, missing_for_every_namespace, rail_faults};
 use crate::json::decode_with_place::decode_object as decode;
 use crate::nodes::ClassSet;

@@ -6,7 +6,7 @@
 //! * Of the profiles of several nodes, or of all profiles while the pod has no node (`candidates_while_no_node_exists`): a profile
 //!   whose nodes the pod's selectors ask for beats others of at most its priority (`remove_outranked`).
 //! * A profile that the pod names replaces others (`replaces`).
-//! * If several are left, the result is ambiguous (`one_pinned_outside_or_ambiguous`).
+//! * If several are left, the result is ambiguous (`resolution_from_candidates`).
 
 use super::{AmbiguityCause, Evidence, Resolution, Strength, unmet_condition_of_when};
 use crate::demands::Subject;
@@ -107,7 +107,7 @@ fn highest<'a>(profiles: impl Iterator<Item = &'a Arc<Profile>>) -> Option<i32> 
     profiles.map(|p| p.priority).max()
 }
 
-pub(super) fn one_pinned_outside_or_ambiguous(
+pub(super) fn resolution_from_candidates(
     found: Candidates,
     because: AmbiguityCause,
     evidence: impl Fn(&Profile) -> Evidence,

@@ -2,7 +2,7 @@
 
 use super::decide_webhook_request::{WebhookEntry, decide_body_within_deadline};
 use super::snapshot_for_audience::SnapshotForAudience;
-use crate::deadline::NEVER;
+use crate::decision_limits::NEVER;
 use crate::rules::{Finding, Severity};
 use crate::snapshot::{Audience, Builder, Layer, Settings};
 

@@ -3,7 +3,7 @@
 
 use super::decide_webhook_request::{SnapshotForAudience, WebhookEntry, decide_body_within_deadline};
 use super::{PodRequest, WorkloadRequest, decide_object_that_makes_no_pods, decide_pod, decide_workload};
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::facts::EnforcementMode;
 use crate::rules::{ObjectContext, ObjectEvent};
 use crate::snapshot::{Audience, Builder, Layer, Snapshot};
@@ -56,7 +56,7 @@ fn job_set(templates: &[Value]) -> String {
 /// Whether a brief decision on a JobSet is cut short; any other one may take as long as it needs.
 fn is_cut(templates: &[Value], snapshot: &Snapshot) -> bool {
     let json = job_set(templates);
-    let decide = |deadline: &Deadline<'_>| {
+    let decide = |deadline: &DecisionLimits<'_>| {
         let (group, kind) = ("jobset.x-k8s.io", "JobSet");
         let (mode, opted_in, profile) = (EnforcementMode::Enforce, true, None);
         let request =
@@ -64,8 +64,8 @@ fn is_cut(templates: &[Value], snapshot: &Snapshot) -> bool {
         let _ = decide_workload(request, snapshot);
         deadline.is_over()
     };
-    assert!(!decide(&Deadline::ends_when(&|| false)));
-    decide(&Deadline::brief_and_ends_when(&|| false))
+    assert!(!decide(&DecisionLimits::ends_when(&|| false)));
+    decide(&DecisionLimits::brief_and_ends_when(&|| false))
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_comparison_with_many_profiles_asks_the_clock() {
             asked.fetch_add(1, Ordering::Relaxed);
             false
         };
-        let deadline = Deadline::ends_when(&over);
+        let deadline = DecisionLimits::ends_when(&over);
         let request = PodRequest { deadline: &deadline, ..PodRequest::in_enforcing_namespace("n") };
         let decision = decide_pod(&pod, request, &snapshot).unwrap();
         assert!(decision.findings.iter().any(|f| f.rule == "FAB403"), "{decision:?}");
@@ -169,15 +169,15 @@ fn a_policy_is_not_compared_with_many_nics_briefly() {
     for (nodes, cut) in [(100, false), (1_000, true)] {
         let all = (0..nodes).flat_map(|i| [node(&format!("n{i}"), "a"), state(i)]);
         let snapshot = snapshot(&all.collect::<Vec<_>>());
-        let decide = |deadline: &Deadline<'_>| {
+        let decide = |deadline: &DecisionLimits<'_>| {
             let name = ("sriovnetwork.openshift.io", "SriovNetworkNodePolicy");
             let context =
                 ObjectContext::new(name, &policy, ObjectEvent::Given, &snapshot).with_deadline(deadline);
             let _ = decide_object_that_makes_no_pods(&context, EnforcementMode::Enforce);
             deadline.is_over()
         };
-        assert!(!decide(&Deadline::ends_when(&|| false)));
-        assert_eq!(decide(&Deadline::brief_and_ends_when(&|| false)), cut, "{nodes} nodes");
+        assert!(!decide(&DecisionLimits::ends_when(&|| false)));
+        assert_eq!(decide(&DecisionLimits::brief_and_ends_when(&|| false)), cut, "{nodes} nodes");
     }
 }
 
@@ -227,7 +227,7 @@ fn the_old_version_of_a_workload_has_looks_of_its_own() {
                 "version":"v1alpha2","kind":"JobSet"}},"operation":"UPDATE","object":{new},"oldObject":{old}}}}}"#
         );
         let known = SnapshotForAudience { snapshot: &snapshot, audience: Audience::Anyone };
-        let deadline = Deadline::ends_when(&|| false);
+        let deadline = DecisionLimits::ends_when(&|| false);
         let answer = decide_body_within_deadline(
             body.as_bytes(),
             WebhookEntry::Workload(EnforcementMode::Enforce),

@@ -1,7 +1,7 @@
 //! Pod templates beyond the limit of what is compared are judged all the same, and the object says so.
 
 use super::{WorkloadRequest, decide_workload};
-use crate::deadline::NEVER;
+use crate::decision_limits::NEVER;
 use crate::facts::EnforcementMode;
 use crate::snapshot::{Builder, Layer};
 use serde_json::{Value, json};

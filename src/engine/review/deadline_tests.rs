@@ -4,7 +4,7 @@ use super::admission_review::RequestError;
 use super::decide_webhook_request::{
     SnapshotForAudience, WebhookEntry, decide_body_for_anyone, decide_body_within_deadline,
 };
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::facts::EnforcementMode;
 use crate::snapshot::{Audience, Builder};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,7 +50,7 @@ fn wherever_the_time_is_over_there_is_no_decision() {
                 body.as_bytes(),
                 entry,
                 SnapshotForAudience { snapshot: &snapshot, audience: Audience::Anyone },
-                &Deadline::ends_when(&over),
+                &DecisionLimits::ends_when(&over),
             );
             (answer, asked.load(Ordering::Relaxed))
         };

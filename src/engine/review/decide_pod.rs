@@ -2,7 +2,7 @@
 
 use super::is_pod_in_scope::scope;
 use super::{Decision, PodRequest, Stage, lower_severities_then_sort_and_judge};
-use crate::deadline;
+use crate::decision_limits;
 use crate::demands::claimed_devices::count_devices_of_claim;
 use crate::demands::{AcceleratorDemands, Subject};
 use crate::json::decode_with_place::DecodeError;
@@ -119,7 +119,7 @@ impl<'p> ExaminedPod<'p> {
         request.deadline.spend_work_of_run(|| {
             let devices =
                 claims.iter().map(|c| count_devices_of_claim(c, request.namespace, snapshot)).sum::<usize>();
-            devices.saturating_mul(deadline::WORK_OF_CLAIMED_DEVICE)
+            devices.saturating_mul(decision_limits::WORK_OF_CLAIMED_DEVICE)
         });
         if !request.deadline.take_values_or_cut_short(
             containers.saturating_mul(COST_OF_CONTAINER) + claims.len().saturating_mul(COST_OF_CLAIM),
@@ -232,9 +232,9 @@ impl<'p> ExaminedPod<'p> {
 
     /// Judges it by every rule.
     pub(super) fn check_rules_and_decide(self, request: PodRequest<'_>) -> Decision {
-        request
-            .deadline
-            .spend_work_of_run(|| self.cost_in_planned_values().saturating_mul(deadline::WORK_OF_VALUE));
+        request.deadline.spend_work_of_run(|| {
+            self.cost_in_planned_values().saturating_mul(decision_limits::WORK_OF_VALUE)
+        });
         let pod = self.subject.pod;
         let overlay = self.overlay();
         let planned = overlay.planned_networks().map(multus::parse_within_limit);

@@ -5,7 +5,7 @@ use super::admission_review::{Request, RequestError};
 use super::decide_pod::decide_decoded_pod;
 use super::snapshot_for_audience::SnapshotForAudience;
 use super::{Decision, PodRequest, Stage};
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::json::decode_with_place;
 use crate::multus::{DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
 use crate::pod::PodView;
@@ -14,7 +14,7 @@ use crate::pod::PodView;
 pub(super) fn decide_update_of_pod_networks(
     request: &Request<'_>,
     known: SnapshotForAudience<'_>,
-    deadline: &Deadline<'_>,
+    deadline: &DecisionLimits<'_>,
 ) -> Result<Decision, RequestError> {
     let kind = (&*request.kind.group, &*request.kind.kind);
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();

@@ -11,7 +11,7 @@ use super::{
     decide_object_that_makes_no_pods::decide_object_that_makes_no_pods, decide_update_of_pod_networks,
     lower_severities_then_sort_and_judge, only_new_findings_of_updates_count,
 };
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::facts::EnforcementMode;
 use crate::pod::PodView;
 use crate::pod::pod_fields::TextOfPod;
@@ -72,7 +72,7 @@ pub fn decide_body_for_anyone(
         body,
         entry,
         SnapshotForAudience { snapshot, audience: Audience::Anyone },
-        &Deadline::without_clock(),
+        &DecisionLimits::without_clock(),
     )
 }
 
@@ -84,7 +84,7 @@ pub fn decide_body_within_deadline(
     body: &[u8],
     entry: WebhookEntry,
     known: SnapshotForAudience<'_>,
-    deadline: &Deadline<'_>,
+    deadline: &DecisionLimits<'_>,
 ) -> Result<Answer, RequestError> {
     let DecisionAndRequestNames { uid, namespace, names, decision, templates } = match entry {
         WebhookEntry::Mutate => decide_pod_of_body(body, Stage::Mutate, known, deadline)?,
@@ -159,7 +159,7 @@ fn decide_pod_of_body(
     body: &[u8],
     stage: Stage,
     known: SnapshotForAudience<'_>,
-    deadline: &Deadline<'_>,
+    deadline: &DecisionLimits<'_>,
 ) -> Result<DecisionAndRequestNames, RequestError> {
     let stage = (stage, EnforcementMode::Enforce);
     let text = admission_review::text(body)?;
@@ -182,7 +182,7 @@ fn decide_pod_read_with_request(
     text: &str,
     stage: (Stage, EnforcementMode),
     known: SnapshotForAudience<'_>,
-    deadline: &Deadline<'_>,
+    deadline: &DecisionLimits<'_>,
 ) -> Result<Option<DecisionAndRequestNames>, RequestError> {
     let request = admission_review::parse_with_pod(text).filter(is_for_pod);
     let Some(mut request) = request else { return Ok(None) };
@@ -203,7 +203,7 @@ fn is_for_pod<O>(request: &Request<'_, O>) -> bool {
 fn decide_audited_pod_or_workload(
     body: &[u8],
     known: SnapshotForAudience<'_>,
-    deadline: &Deadline<'_>,
+    deadline: &DecisionLimits<'_>,
 ) -> Result<DecisionAndRequestNames, RequestError> {
     let stage = (Stage::Whole, EnforcementMode::Audit);
     let text = admission_review::text(body)?;
@@ -225,7 +225,7 @@ fn decide_undecoded_pod(
     request: &Request<'_>,
     stage: (Stage, EnforcementMode),
     known: SnapshotForAudience<'_>,
-    deadline: &Deadline<'_>,
+    deadline: &DecisionLimits<'_>,
 ) -> Result<Decision, RequestError> {
     let object = created_pod(request)?.filter(|object| may_have_fabric_signs(object.get()));
     let Some(object) = object else { return Ok(Decision::default()) };
@@ -248,7 +248,7 @@ fn decide_created_pod(
     namespace: &str,
     (stage, mode): (Stage, EnforcementMode),
     known: SnapshotForAudience<'_>,
-    deadline: &Deadline<'_>,
+    deadline: &DecisionLimits<'_>,
 ) -> Decision {
     let snapshot = &known.seen_from_namespace(namespace);
     let withheld = snapshot.settings().withhold_changes;
@@ -271,7 +271,7 @@ fn decide_change_of_object(
     request: &Request<'_>,
     mode: EnforcementMode,
     known: SnapshotForAudience<'_>,
-    deadline: &Deadline<'_>,
+    deadline: &DecisionLimits<'_>,
 ) -> Result<Decision, RequestError> {
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
@@ -329,7 +329,7 @@ fn decide_change_of_workload(
     request: &Request<'_>,
     mode: EnforcementMode,
     known: SnapshotForAudience<'_>,
-    deadline: &Deadline<'_>,
+    deadline: &DecisionLimits<'_>,
 ) -> Result<Decided, RequestError> {
     let nothing = Decided::default();
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();

@@ -1,7 +1,7 @@
 //! Pod templates that are alike are decided once, and what decides where their pods can run is looked up once.
 
 use super::{WorkloadDecision, WorkloadRequest, decide_workload};
-use crate::deadline::{Deadline, NEVER};
+use crate::decision_limits::{DecisionLimits, NEVER};
 use crate::facts::EnforcementMode;
 use crate::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn set(pods: &[Value]) -> String {
     .to_string()
 }
 
-fn request<'a>(json: &'a str, deadline: &'a Deadline<'a>) -> WorkloadRequest<'a> {
+fn request<'a>(json: &'a str, deadline: &'a DecisionLimits<'a>) -> WorkloadRequest<'a> {
     WorkloadRequest {
         group: "jobset.x-k8s.io",
         kind: "JobSet",
@@ -67,7 +67,7 @@ fn templates_that_ask_for_the_same_nodes_share_the_looks() {
     let affinity = json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}});
     let pod = |i: usize| json!({"spec": {"containers": [container(&json!({"args": [i.to_string()]}))], "affinity": affinity}});
     let json = set(&(0..100).map(pod).collect::<Vec<_>>());
-    let deadline = Deadline::without_clock();
+    let deadline = DecisionLimits::without_clock();
     let decided = decide_workload(request(&json, &deadline), &snapshot);
     assert_eq!(decided.templates.len(), 100);
     assert!(decided.templates.iter().all(|(_, d)| d.as_ref().is_ok_and(|d| d.in_scope)));

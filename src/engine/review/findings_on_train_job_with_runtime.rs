@@ -5,7 +5,7 @@
 use super::strategic_merge_patch::{Elements, MAX_ELEMENTS, SourcesOfMergedValues, merge_and_record_sources};
 use super::workload_request::{Decide, distinct_findings_up_to_limit};
 use super::{ScopeOfParts, WorkloadRequest};
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::json::types_of_decoded_fields::{Pairs, Text, optional_struct};
 use crate::pod::workload_kinds::JOB_SET;
 use crate::rules::{Finding, Severity};
@@ -224,7 +224,7 @@ fn apply_runtime_patches(
     spec: &Value,
     set: &mut Value,
     places: &mut SourcesOfMergedValues,
-    deadline: &Deadline<'_>,
+    deadline: &DecisionLimits<'_>,
 ) -> Option<()> {
     let list = |key: &str| spec.get(key).and_then(Value::as_array).into_iter().flatten().enumerate();
     for (index, patch) in list("runtimePatches") {

@@ -24,7 +24,7 @@ const MAX_WORKER: usize = 1 << 16;
 /// Variables that are judged (count).
 const MAX_VARIABLES: usize = 256;
 /// Flags by which launchers hand a variable to their ranks: Open MPI's `-x`, Hydra's `-genv` and `-env`.
-const FLAGS: [&[u8]; 5] = [b"-x", b"-genv", b"-env", b"--env", b"-e"];
+const FLAGS_THAT_SET_RANK_VARIABLES: [&[u8]; 5] = [b"-x", b"-genv", b"-env", b"--env", b"-e"];
 
 /// What is found of what launchers hand on, at its places in the object.
 pub(super) fn findings(
@@ -220,7 +220,9 @@ impl Settings<'_> {
         let value = setting.value.as_ref().map(|value| value.clone().into_owned());
         let given = RankVariable { value, place: self.launch.word(number) };
         let flag = before.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
-        let by_flag = FLAGS.contains(&flag) || word.starts_with("-x=") || word.starts_with("--env=");
+        let by_flag = FLAGS_THAT_SET_RANK_VARIABLES.contains(&flag)
+            || word.starts_with("-x=")
+            || word.starts_with("--env=");
         match setting.how {
             SettingEffect::Sets if by_flag => drop(self.handed.insert(name, given)),
             SettingEffect::Sets | SettingEffect::Default => drop(self.set.insert(name, given)),

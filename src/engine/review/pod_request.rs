@@ -1,6 +1,6 @@
 //! What is asked about a pod or a pod template: the point of admission, the mode, and facts that are not in its text.
 
-use crate::deadline::{Deadline, NEVER};
+use crate::decision_limits::{DecisionLimits, NEVER};
 use crate::facts::EnforcementMode;
 use crate::pod::PodView;
 use crate::pod::is_multi_node::MultiNodeEvidence;
@@ -42,7 +42,7 @@ pub struct PodRequest<'a> {
     /// How the containers of a template come to their `/dev/shm`.
     pub dev_shm: DevShm,
     /// The time limit. If it is over in between, the decision is incomplete.
-    pub deadline: &'a Deadline<'a>,
+    pub deadline: &'a DecisionLimits<'a>,
     /// The stored pod, where its networks annotations change: only rules on such a change look at it, and only what is new
     /// counts.
     pub before: Option<&'a PodView<'a>>,

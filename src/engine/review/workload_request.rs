@@ -1,7 +1,7 @@
 //! A workload under review, and the decision on it.
 
 use super::{Decision, PodRequest};
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::facts::EnforcementMode;
 use crate::json::decode_with_place::DecodeError;
 use crate::pod::is_multi_node::MultiNodeEvidence;
@@ -44,7 +44,7 @@ pub struct WorkloadRequest<'a> {
     /// A profile given on the command line.
     pub profile: Option<&'a Arc<Profile>>,
     /// The time limit. If it is over in between, the decision is incomplete.
-    pub deadline: &'a Deadline<'a>,
+    pub deadline: &'a DecisionLimits<'a>,
 }
 
 impl<'a> WorkloadRequest<'a> {

@@ -1,7 +1,7 @@
 //! What a rule reports about an object.
 
 use super::most_findings_per_rule::{MAX_FINDINGS_PER_RULE_AND_SEVERITY, MAX_MESSAGE_LENGTH};
-use crate::deadline::{Deadline, NEVER};
+use crate::decision_limits::{DecisionLimits, NEVER};
 use crate::text::escaped_and_cut;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -119,7 +119,7 @@ pub struct FindingsOfRule<'a> {
     lesser: &'static [(Severity, &'static str)],
     because: Option<&'static str>,
     other: Option<&'a str>,
-    deadline: &'a Deadline<'a>,
+    deadline: &'a DecisionLimits<'a>,
     out: &'a mut Vec<Finding>,
 }
 
@@ -135,7 +135,7 @@ impl<'a> FindingsOfRule<'a> {
     }
 
     /// The same under a time limit.
-    pub(super) fn with_deadline(self, deadline: &'a Deadline<'a>) -> Self {
+    pub(super) fn with_deadline(self, deadline: &'a DecisionLimits<'a>) -> Self {
         Self { deadline, ..self }
     }
 
@@ -210,7 +210,7 @@ impl<'a> FindingsOfRule<'a> {
             && own.filter(|f| f.severity == severity).count() < MAX_FINDINGS_PER_RULE_AND_SEVERITY
     }
 
-    /// The names to compare with a wanted one; see [`Deadline::compared`].
+    /// The names to compare with a wanted one; see [`DecisionLimits::names_within_compare_budget`].
     pub(super) fn names_within_compare_budget<'n>(
         &self,
         wanted: &str,

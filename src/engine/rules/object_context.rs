@@ -4,7 +4,7 @@ use super::cni_config_of_network_definition::NetworkDefinition;
 use super::device_plugin_config_fault_type::DevicePluginConfiguration;
 use super::json_in_text_fields::{self, EmbeddedFault, EmbeddedObject};
 use super::other_sriov_policy_and_common_nodes::OtherPolicy;
-use crate::deadline::{self, Deadline};
+use crate::decision_limits::{self, DecisionLimits};
 use crate::facts::network_of_one_object::{NetworkFromObject, network_of_object};
 use crate::facts::sriov_node_state::PhysicalFunction;
 use crate::facts::{FactKind, NodesWithSameNics, SriovNodePolicy};
@@ -34,7 +34,7 @@ pub struct ObjectContext<'a> {
     /// webhook (k8s.io/apiserver pkg/registry/generic/registry/store.go, Create).
     pub validated: bool,
     /// The time limit, asked between rules.
-    pub deadline: &'a Deadline<'a>,
+    pub deadline: &'a DecisionLimits<'a>,
     /// Values that several rules read, each read once.
     views: ValuesReadOnce<'a>,
 }
@@ -74,7 +74,7 @@ impl<'a> ObjectContext<'a> {
         event: ObjectEvent<'a>,
         snapshot: &'a Snapshot,
     ) -> Self {
-        let deadline = &deadline::NEVER;
+        let deadline = &decision_limits::NEVER;
         Self {
             group,
             kind,
@@ -95,7 +95,7 @@ impl<'a> ObjectContext<'a> {
 
     /// The same object under a time limit.
     #[must_use]
-    pub fn with_deadline(self, deadline: &'a Deadline<'a>) -> Self {
+    pub fn with_deadline(self, deadline: &'a DecisionLimits<'a>) -> Self {
         Self { deadline, ..self }
     }
 

@@ -25,7 +25,7 @@ pub(super) fn locate(text: &str, pointer: &str, fields: &[&'static str]) -> Line
 
 impl Places {
     /// The place of the value that a JSON pointer names; of the nearest value around it where it is not there. Keys may
-    /// stand for some fields in any case (see [`go_json`]). The text is the same in every call.
+    /// stand for some fields in any case (see [`crate::json::as_go_reads`]). The text is the same in every call.
     #[must_use]
     pub(super) fn locate(&self, text: &str, pointer: &str, fields: &[&'static str]) -> LineAndColumn {
         let whole = text.trim();

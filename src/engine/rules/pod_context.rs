@@ -1,6 +1,6 @@
 //! The context of a rule on pods: the pod with its plan, and the known facts about it.
 
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::demands::Subject;
 use crate::multus::{AnnotationError, RequestedNetworks};
 use crate::plan::pod_with_plan::{PodWithPlan, Variable};
@@ -31,7 +31,7 @@ pub enum WhyPodIsChecked {
 #[derive(Debug)]
 pub struct PodContext<'a> {
     /// The time limit.
-    pub deadline: &'a Deadline<'a>,
+    pub deadline: &'a DecisionLimits<'a>,
     /// Why the pod is looked at.
     pub scope: WhyPodIsChecked,
     /// Known facts about the pod or template, as it came.

@@ -153,7 +153,7 @@ fn misfits_api_server_refuses<'c>(context: &'c ObjectContext<'_>) -> Vec<Misfit<
         .collect()
 }
 
-/// Whether [`refused_values`] reports a value by its pointer.
+/// Whether [`report_refused_values`] reports a value by its pointer.
 pub(super) fn is_reported_as_refused(context: &ObjectContext<'_>, pointer: &str) -> bool {
     misfits_api_server_refuses(context).iter().any(|misfit| misfit.pointer == pointer)
 }

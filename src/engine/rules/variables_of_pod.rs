@@ -2,7 +2,7 @@
 //! `envFrom` where the ConfigMap is known, from the text of the command and the scripts it runs, and from the plan.
 //! Containers that set none themselves are left out, which is nearly all.
 
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::demands::Subject;
 use crate::json::types_of_decoded_fields::{List, Text};
 use crate::nccl::variable_table::Variable;
@@ -90,7 +90,7 @@ const MAX_VALUE: usize = 4 << 10;
 struct TextBudget<'d> {
     /// In this pod (bytes).
     pod: usize,
-    deadline: &'d Deadline<'d>,
+    deadline: &'d DecisionLimits<'d>,
 }
 
 impl TextBudget<'_> {

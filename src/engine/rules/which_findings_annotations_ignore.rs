@@ -6,7 +6,7 @@ use super::finding::{Finding, FindingsOfRule, Severity};
 use super::pointers_in_pod;
 use super::profiles::INEFFECTIVE_IGNORE;
 use super::rule_declaration::MayBeIgnored;
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::profile::Ignorable;
 use crate::text::{count_with_noun, escaped_and_cut, nearest_if_probably_meant};
 
@@ -41,7 +41,7 @@ pub fn set_aside_ignored_findings<'a>(
     annotations: impl Iterator<Item = (&'a str, &'a str)>,
     limit: HowFarFindingsMayBeIgnored<'_>,
     findings: &mut Vec<Finding>,
-    deadline: &Deadline<'_>,
+    deadline: &DecisionLimits<'_>,
 ) -> Vec<Suppressed> {
     let mut suppressed = Vec::new();
     let mut reported = Vec::new();

@@ -7,7 +7,7 @@ use super::object_context::{ObjectContext, ObjectEvent};
 use super::pod_context::{PodContext, WhyPodIsChecked};
 use super::rule_declaration::{ObjectCheck, PodCheck, PodsChecked, Rule, WorkloadCheck};
 use super::workload_context::WorkloadContext;
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use std::sync::LazyLock;
 
 /// A rule with one of its checks.
@@ -34,7 +34,7 @@ fn rules_with_check<T>(check: impl Fn(&Rule) -> Option<T>) -> Vec<Checked<T>> {
 
 fn findings_collector_of_rule<'a>(
     rule: &Rule,
-    deadline: &'a Deadline<'a>,
+    deadline: &'a DecisionLimits<'a>,
     out: &'a mut Vec<Finding>,
 ) -> FindingsOfRule<'a> {
     FindingsOfRule::new(rule.id, rule.severity, out).with_reasons(rule.lesser).with_deadline(deadline)

@@ -1,6 +1,6 @@
 //! The context of a rule on workloads: an object that creates pods, with all of its templates side by side.
 
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::demands::Subject;
 use crate::facts::NamespaceFacts;
 use crate::plan::pod_with_plan::PodWithPlan;
@@ -18,7 +18,7 @@ use crate::snapshot::Snapshot;
 #[derive(Debug, Clone, Copy)]
 pub struct WorkloadContext<'a> {
     /// The time limit.
-    pub deadline: &'a Deadline<'a>,
+    pub deadline: &'a DecisionLimits<'a>,
     /// The object that makes the pods, with its place in the one that was given.
     pub maker: &'a PodCreator<'a>,
     /// Its metadata.

@@ -188,7 +188,7 @@ impl Builder {
 
     /// Removes the objects of a kind that a complete list does not have: those for which `kept` is false, by namespace
     /// (empty for cluster-scoped kinds) and name.
-    pub fn remove_objects_not_listed(
+    pub fn finish_list_and_remove_unlisted_objects(
         &mut self,
         layer: Layer,
         kind: FactKind,
@@ -210,7 +210,7 @@ impl Builder {
         for id in self.store.ids_not_kept(layer, kind, kept) {
             self.replace_fact_without_memory_limit(layer, id, None);
         }
-        if layer == Layer::Live && self.store.forget_left_out_after_list(kind) {
+        if layer == Layer::Live && self.store.forget_left_out_before_this_list(kind) {
             self.folded = None;
             self.changed = true;
         }
@@ -377,7 +377,7 @@ mod tests {
         builder.set_listed(FactKind::NetworkAttachmentDefinition, true);
         assert!(builder.has_changed_since_build());
         drop(builder.build());
-        builder.remove_objects_not_listed(Layer::Live, FactKind::Node, |_, name| name == "a");
+        builder.finish_list_and_remove_unlisted_objects(Layer::Live, FactKind::Node, |_, name| name == "a");
         assert!(!builder.has_changed_since_build());
         builder.remove(Layer::Live, "", "Node", "", "a");
         assert!(builder.has_changed_since_build());

@@ -2,7 +2,7 @@
 //! have thousands of kinds of them, so that each question is answered once. The pods of a file are decisions of their own,
 //! which share the answers too, and count the looks that each answer took: what one of them gets depends on no other.
 
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::nodes::{ClassSet, ExcludedBy};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -41,7 +41,7 @@ impl Answers {
     pub(super) fn landing(
         &self,
         asked: &impl Hash,
-        deadline: &Deadline<'_>,
+        deadline: &DecisionLimits<'_>,
         find: impl FnOnce() -> ClassSet,
     ) -> ClassSet {
         if !self.of_decisions {
@@ -51,10 +51,10 @@ impl Answers {
     }
 
     /// The constraints that exclude nodes, as far as another decision asked before. Within one, no reason is asked twice.
-    pub(super) fn excluded_nodes_by_constraint(
+    pub(super) fn constraints_that_exclude_nodes(
         &self,
         asked: &impl Hash,
-        deadline: &Deadline<'_>,
+        deadline: &DecisionLimits<'_>,
         find: impl FnOnce() -> Vec<ExcludedBy>,
     ) -> Vec<ExcludedBy> {
         if !self.of_decisions {
@@ -122,7 +122,7 @@ fn once<T: Clone>(known: &AnswerCache<T>, question: Question, find: impl FnOnce(
 fn once_charging_each_decision<T: Clone>(
     known: &AnswerCache<T>,
     question: Question,
-    deadline: &Deadline<'_>,
+    deadline: &DecisionLimits<'_>,
     find: impl FnOnce() -> T,
 ) -> T {
     if let Some((answer, looks)) = get(known, question)
@@ -152,22 +152,22 @@ mod tests {
     #[test]
     fn a_shared_answer_takes_the_looks_that_it_took_first() {
         let answers = Answers { of_decisions: true, ..Answers::default() };
-        let ask = |deadline: &Deadline<'_>, looks: usize| {
+        let ask = |deadline: &DecisionLimits<'_>, looks: usize| {
             let find = || match deadline.take_looks(looks) {
                 true => ClassSet::with_capacity(1),
                 false => ClassSet::with_capacity(2),
             };
             answers.landing(&"asked", deadline, find).len()
         };
-        let all = Deadline::without_clock().looks_left().unwrap().0;
-        let short = Deadline::without_clock();
+        let all = DecisionLimits::without_clock().looks_left().unwrap().0;
+        let short = DecisionLimits::without_clock();
         assert!(short.take_looks(all));
         assert_eq!(ask(&short, 10), 2, "not kept: the looks did not suffice");
-        assert_eq!(ask(&Deadline::without_clock(), 10), 1);
-        let next = Deadline::without_clock();
+        assert_eq!(ask(&DecisionLimits::without_clock(), 10), 1);
+        let next = DecisionLimits::without_clock();
         assert_eq!(ask(&next, usize::MAX), 1, "known");
         assert_eq!(next.looks_left().unwrap().0, all - 10);
-        let few = Deadline::without_clock();
+        let few = DecisionLimits::without_clock();
         assert!(few.take_looks(all - 9));
         assert_eq!(ask(&few, 10), 2, "its own");
     }

@@ -5,7 +5,7 @@ use crate::facts::FactKind;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Most memory for the objects of one kind in one namespace (bytes, estimated by `Fact::bytes`). It is enough for 28,000
+/// Most memory for the objects of one kind in one namespace (bytes, estimated by `Fact::estimated_memory`). It is enough for 28,000
 /// claims of one request each, or for 10,000 networks. Each kind has its own room, because a namespace with many pods has
 /// many claims that were made from templates, and decisions need the templates.
 pub(super) const MAX_BYTES_PER_NAMESPACE_AND_KIND: usize = 16 << 20;
@@ -49,7 +49,7 @@ impl MemoryPerNamespaceAndKind {
 
     /// Notes that all objects of a kind were listed again: where none was left out since the list before, all are known.
     /// Returns whether that changed anything.
-    pub(super) fn forget_left_out_after_list(&mut self, kind: FactKind) -> bool {
+    pub(super) fn forget_left_out_before_this_list(&mut self, kind: FactKind) -> bool {
         let before = self.left_out.len();
         self.left_out.retain(|(of, _), again| *of != kind || std::mem::take(again));
         self.left_out.len() != before

@@ -5,6 +5,7 @@ mod audience;
 mod build_snapshot;
 mod cache_of_node_answers;
 mod cluster_settings;
+mod does_profile_admit_namespace;
 mod lookup_visible_objects;
 mod memory_limit_per_namespace;
 mod nearest_layer_wins;
@@ -14,7 +15,6 @@ mod store_of_objects_except_nodes;
 mod variables_of_profiles;
 mod what_audience_sees;
 mod where_pods_run;
-mod which_namespaces_may_use_profile;
 mod which_object_makes_network;
 
 #[cfg(test)]
@@ -26,11 +26,11 @@ pub use audience::Audience;
 pub use build_snapshot::Identity;
 pub use build_snapshot::{Builder, FactError};
 pub use cluster_settings::{Ambiguity, Settings};
+pub(crate) use does_profile_admit_namespace::admits;
 pub use nearest_layer_wins::Layer;
 pub(crate) use node_labels_of_profile::ConditionsByNodeLabel;
 pub use profile_catalog::Catalog;
 pub(crate) use variables_of_profiles::{ByVariable, VariableEntries};
-pub(crate) use which_namespaces_may_use_profile::admits;
 
 use crate::facts::{FactKind, FactsOfAllObjects, NamespaceFacts};
 use crate::nodes::NodeView;

@@ -123,8 +123,8 @@ impl Store {
 
     /// Notes that all objects of a kind were listed again, which shows what is left out now. Returns whether that changed
     /// anything.
-    pub(super) fn forget_left_out_after_list(&mut self, kind: FactKind) -> bool {
-        self.rooms.forget_left_out_after_list(kind)
+    pub(super) fn forget_left_out_before_this_list(&mut self, kind: FactKind) -> bool {
+        self.rooms.forget_left_out_before_this_list(kind)
     }
 
     /// Lets an object share what it has in common with the one before it by name: the namespace, and the devices of claims

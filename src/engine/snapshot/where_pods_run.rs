@@ -2,10 +2,10 @@
 
 use super::Snapshot;
 use super::cache_of_node_answers::CacheOfNodeAnswers;
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::nodes::{
     ClassSet, ExcludedBy, NodeConstraintsOfPod, classes_pod_can_run_on_within_deadline,
-    excluded_nodes_by_constraint,
+    constraints_that_exclude_nodes,
 };
 use std::hash::Hash;
 
@@ -27,7 +27,7 @@ impl Snapshot {
     pub(crate) fn landing(
         &self,
         constraints: &NodeConstraintsOfPod<'_>,
-        deadline: &Deadline<'_>,
+        deadline: &DecisionLimits<'_>,
     ) -> ClassSet {
         let land = || {
             classes_pod_can_run_on_within_deadline(
@@ -42,15 +42,15 @@ impl Snapshot {
         answers.landing(&asked, deadline, land)
     }
 
-    /// The constraints that exclude nodes of a set that the audience may know; see [`dropped`].
+    /// The constraints that exclude nodes of a set that the audience may know.
     #[must_use]
-    pub(crate) fn excluded_nodes_by_constraint(
+    pub(crate) fn constraints_that_exclude_nodes(
         &self,
         constraints: &NodeConstraintsOfPod<'_>,
         of: &ClassSet,
-        deadline: &Deadline<'_>,
+        deadline: &DecisionLimits<'_>,
     ) -> Vec<ExcludedBy> {
-        let find = || excluded_nodes_by_constraint(constraints, self.nodes_for_audience(), of, deadline);
+        let find = || constraints_that_exclude_nodes(constraints, self.nodes_for_audience(), of, deadline);
         let Some(answers) = self.landings.answers() else { return find() };
         let asked = (
             self.is_for_anyone(),
@@ -58,7 +58,7 @@ impl Snapshot {
             constraints.hashable_without_tolerations(),
             of,
         );
-        answers.excluded_nodes_by_constraint(&asked, deadline, find)
+        answers.constraints_that_exclude_nodes(&asked, deadline, find)
     }
 
     /// The classes whose taints a pod tolerates.

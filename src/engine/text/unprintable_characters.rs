@@ -56,7 +56,7 @@ pub fn escaped_and_cut(text: &str, max: usize) -> String {
     out
 }
 
-/// Writes a text as [`printable`] gives it.
+/// Writes a text as [`escaped_and_cut`] gives it.
 pub(crate) fn push_escaped_and_cut(out: &mut String, text: &str, max: usize) {
     if is_ascii_and_short(text, max) {
         out.push_str(text);

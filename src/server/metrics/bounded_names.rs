@@ -64,7 +64,7 @@ impl BoundedNames {
         }
     }
 
-    /// Gives a name a place. At most [`MOST`] times, and never for a name that has one.
+    /// Gives a name a place. At most [`MAX_NAMES_WITH_OWN_PLACE`] times, and never for a name that has one.
     fn assign_place(&self, name: &str) -> usize {
         let _growing = self.growing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut known = PlacesOfNames::clone(&self.known.load());

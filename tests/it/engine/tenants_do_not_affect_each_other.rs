@@ -9,7 +9,7 @@ use crate::support::generated_documents::{Dice, Documents, put};
 use crate::support::generated_world::bases;
 use crate::support::run_property::check;
 use crate::support::suite::Suite;
-use fabric_admission::deadline::NEVER;
+use fabric_admission::decision_limits::NEVER;
 use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::admission_response::render;
 use fabric_admission::review::decide_webhook_request::{

@@ -99,7 +99,7 @@ fn list(builder: &mut Builder, kind: usize, objects: &Objects) {
         keep.insert((namespace.clone(), name.clone()));
     }
     let kept = |namespace: &str, name: &str| keep.contains(&(namespace.to_owned(), name.to_owned()));
-    builder.remove_objects_not_listed(Layer::Live, KINDS[kind].2, kept);
+    builder.finish_list_and_remove_unlisted_objects(Layer::Live, KINDS[kind].2, kept);
 }
 
 fn same(case: &Value, fitted: &Cell<usize>) -> Result<(), String> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub(crate) const FLOORS: &[&[&str]] = &[
     &[
         "certificates",
-        "deadline",
+        "decision_limits",
         "estimate",
         "known_lines",
         "kubernetes_version",

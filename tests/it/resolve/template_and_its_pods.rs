@@ -6,7 +6,7 @@ use super::one_profile_for_all_ranks::{World, case, node, server};
 use crate::support::generated_documents::{Dice, Documents, put};
 use crate::support::run_property::check;
 use crate::support::suite::Suite;
-use fabric_admission::deadline::NEVER;
+use fabric_admission::decision_limits::NEVER;
 use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::{PodRequest, Stage, WorkloadRequest, decide_pod, decide_workload};
 use fabric_admission::snapshot::{Ambiguity, Snapshot};

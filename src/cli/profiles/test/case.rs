@@ -3,7 +3,7 @@
 use super::expected_results::{ExpectedResult, ExpectedResults};
 use crate::cli::input::{self, InputFlags, ProfilesAndFacts};
 use crate::cli::review::{Ignores, ReviewOptions, review_document};
-use crate::deadline::RunBudget;
+use crate::decision_limits::RunBudget;
 use crate::report::ci::text_without_runner_commands;
 use crate::report::review_text::kind_name_and_template;
 use crate::report::{Located, ReviewedObject};

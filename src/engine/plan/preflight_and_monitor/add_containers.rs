@@ -11,7 +11,7 @@ use crate::profile::{PreflightInstall, Profile, Scrape};
 
 /// Adds the containers to a plan that is otherwise complete: their env, mounts and quantities are those of the target with
 /// the plan.
-pub(in crate::plan) fn add_containers_to_plan(
+pub(in crate::plan) fn add_containers_and_refusals_to_plan(
     subject: &Subject<'_>,
     profile: &Profile,
     plan: &mut Plan,

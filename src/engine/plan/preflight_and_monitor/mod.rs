@@ -12,5 +12,5 @@ mod raw_pod_text;
 mod volume_mount_json;
 mod which_containers_are_added;
 
-pub(super) use add_containers::add_containers_to_plan;
+pub(super) use add_containers::add_containers_and_refusals_to_plan;
 pub(super) use which_containers_are_added::{ContainersToAdd, decide_containers_to_add};

@@ -9,7 +9,7 @@ mod shm;
 mod why_pod_gets_nothing;
 
 use super::{Plan, plan_profile_for_pod};
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::demands::Subject;
 use crate::profile::{FabricProfile, Profile};
 use crate::resolve::Evidence;
@@ -123,7 +123,7 @@ fn planning_asks_for_its_time_at_every_container() {
     let pod = serde_json::from_str(&text).unwrap();
     let asked = AtomicUsize::new(0);
     let over = || asked.fetch_add(1, Ordering::Relaxed) > usize::MAX / 2;
-    let deadline = Deadline::ends_when(&over);
+    let deadline = DecisionLimits::ends_when(&over);
     let subject = Subject { deadline: &deadline, ..Subject::of(&pod, "default", &snapshot) };
     assert_eq!(plan_profile_for_pod(&subject, &profile, &Evidence::Flag).withheld, None);
     assert!(asked.load(Ordering::Relaxed) >= 100, "{asked:?}");

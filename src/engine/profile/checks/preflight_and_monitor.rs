@@ -57,7 +57,7 @@ pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), Prof
     Ok(())
 }
 
-/// As [`crate::profile::preflight_settings::IMAGE`].
+/// Whether an image is as the pattern `IMAGE_PATTERN` says.
 fn has_digest(image: &str) -> bool {
     let Some((name, digest)) = image.split_once("@sha256:") else { return false };
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b':' | b'/' | b'-');

@@ -21,7 +21,7 @@ fn request(json: &str) -> WorkloadRequest<'_> {
         mode: EnforcementMode::Enforce,
         opted_in: true,
         profile: None,
-        deadline: &crate::deadline::NEVER,
+        deadline: &crate::decision_limits::NEVER,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whether two selectors of nodes have a node in common.
 
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::nodes::{InCommon, LabelRequirement, NodeSelection, NodeView, Relation};
 use crate::rules::other_sriov_policy_and_common_nodes::CommonNodes;
 use std::collections::{HashMap, HashSet};
@@ -13,7 +13,7 @@ pub(super) struct OurNodes<'v, 'r> {
     by_key: HashMap<&'r str, Vec<usize>>,
     selection: NodeSelection<'v, 'r>,
     known: bool,
-    deadline: &'v Deadline<'v>,
+    deadline: &'v DecisionLimits<'v>,
 }
 
 /// A requirement, with its values as a set.
@@ -26,7 +26,7 @@ impl<'v, 'r> OurNodes<'v, 'r> {
     pub(super) fn new(
         requirements: &[LabelRequirement<'r>],
         nodes: &'v NodeView,
-        deadline: &'v Deadline<'v>,
+        deadline: &'v DecisionLimits<'v>,
     ) -> Self {
         let mut by_key: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, one) in requirements.iter().enumerate() {
@@ -146,7 +146,7 @@ impl OurCondition<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deadline::NEVER;
+    use crate::decision_limits::NEVER;
     use crate::nodes::{HOSTNAME_LABEL, NodeBuilder, Values};
     use proptest::prelude::*;
     use proptest::test_runner::{Config, RngSeed, TestRunner};
@@ -259,7 +259,7 @@ mod tests {
             };
             prop_assert_eq!(OurNodes::new(&a, &view, &NEVER).nodes_in_common_with(&b), wanted);
             // Nobody may look at single nodes: classes alone still decide.
-            let none_left = Deadline::without_clock();
+            let none_left = DecisionLimits::without_clock();
             while none_left.take_looks(1 << 12) {}
             let limited = OurNodes::new(&a, &view, &none_left).nodes_in_common_with(&b);
             prop_assert!(limited == wanted || limited == CommonNodes::Possible);

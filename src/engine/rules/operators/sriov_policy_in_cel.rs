@@ -2,7 +2,7 @@
 
 use crate::rules::rules_in_cel::{Cel, CelCheck};
 
-/// Values of a policy, as [`NodePolicy`](crate::facts::NodePolicy) reads them. Only those that are used are rendered.
+/// Values of a policy, as [`SriovNodePolicy`](crate::facts::SriovNodePolicy) reads them. Only those that are used are rendered.
 const POLICY_VARIABLES: [(&str, &str); 11] = [
     (
         "nics",

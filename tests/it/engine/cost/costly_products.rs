@@ -2,7 +2,7 @@
 
 use super::{TIMES, compare, now, verdict};
 use crate::support::suite::Outcome;
-use fabric_admission::deadline::Deadline;
+use fabric_admission::decision_limits::DecisionLimits;
 use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::admission_response;
 use fabric_admission::review::decide_webhook_request::{
@@ -212,7 +212,7 @@ pub(super) fn once(input: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Du
 
 pub(super) fn once_for(input: &[u8], entry: WebhookEntry, known: SnapshotForAudience<'_>) -> Duration {
     let started = now();
-    if let Ok(answer) = decide_body_within_deadline(input, entry, known, &Deadline::without_clock()) {
+    if let Ok(answer) = decide_body_within_deadline(input, entry, known, &DecisionLimits::without_clock()) {
         drop(admission_response::render(&answer));
     }
     now() - started

@@ -3,7 +3,7 @@
 
 use super::{beside_known_objects, costly_products, given, now};
 use crate::support::suite::Outcome;
-use fabric_admission::deadline::Deadline;
+use fabric_admission::decision_limits::DecisionLimits;
 use fabric_admission::review::decide_webhook_request::{
     SnapshotForAudience, WebhookEntry, decide_body_within_deadline,
 };
@@ -68,7 +68,7 @@ fn longest(body: &[u8], entry: WebhookEntry, known: SnapshotForAudience<'_>) -> 
         *looked = (now, looked.1.max(now - looked.0));
         false
     };
-    drop(decide_body_within_deadline(body, entry, known, &Deadline::ends_when(&over)));
+    drop(decide_body_within_deadline(body, entry, known, &DecisionLimits::ends_when(&over)));
     over();
     let longest = looked.lock().unwrap().1;
     (longest, now() - started)

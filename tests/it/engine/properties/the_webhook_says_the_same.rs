@@ -2,7 +2,7 @@
 
 use super::any_bytes_are_answered::review;
 use crate::support::generated_world::World;
-use fabric_admission::deadline::NEVER;
+use fabric_admission::decision_limits::NEVER;
 use fabric_admission::facts::EnforcementMode;
 use fabric_admission::pod::prescan_for_fabric_signs::may_have_fabric_signs;
 use fabric_admission::review::decide_webhook_request::{

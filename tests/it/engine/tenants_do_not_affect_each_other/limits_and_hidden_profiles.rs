@@ -2,7 +2,7 @@
 //! the answer would reveal them. `docs/security.md` names what remains.
 
 use super::{MINE, snapshot};
-use fabric_admission::deadline::Deadline;
+use fabric_admission::decision_limits::DecisionLimits;
 use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::admission_response::render;
 use fabric_admission::review::decide_webhook_request::{
@@ -64,7 +64,7 @@ fn answer(object: &Value, snapshot: &Snapshot) -> Result<String, String> {
         "userInfo": {"username": "u"}, "object": object,
     }});
     let known = SnapshotForAudience { snapshot, audience: Audience::Anyone };
-    let deadline = Deadline::without_clock();
+    let deadline = DecisionLimits::without_clock();
     let entry = WebhookEntry::Workload(EnforcementMode::Enforce);
     let answer = decide_body_within_deadline(&review.to_string().into_bytes(), entry, known, &deadline);
     answer

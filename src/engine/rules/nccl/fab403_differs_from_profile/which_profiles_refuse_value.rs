@@ -4,7 +4,7 @@
 
 use super::own_values::{OwnVariable, own_variables};
 use super::which_containers_are_compared::ComparedContainer;
-use crate::deadline::Deadline;
+use crate::decision_limits::DecisionLimits;
 use crate::plan::is_checked_by_nccl_version;
 use crate::pod::limits_and_costs_of_pods::ENTRIES_PER_VALUE;
 use crate::pod::pod_fields::Container;
@@ -108,7 +108,7 @@ pub(super) struct RestrictedVariable<'h, 'a, 'c> {
     held: &'h ProfilesCompared<'a>,
     entries: &'a VariableEntries,
     container: &'c Container<'c>,
-    deadline: &'c Deadline<'c>,
+    deadline: &'c DecisionLimits<'c>,
     pub(super) own: OwnVariable<'c>,
     /// Whether the pod's own profile sets its value.
     by_own: bool,

@@ -34,7 +34,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         return;
     }
     // The reasons are the pod's own text; only admins may know how many nodes there are.
-    let by = context.subject.snapshot.excluded_nodes_by_constraint(constraints, carrying, context.deadline);
+    let by = context.subject.snapshot.constraints_that_exclude_nodes(constraints, carrying, context.deadline);
     let by: Vec<String> = by.iter().take(3).map(|d| escaped_and_cut(&d.by, 80)).collect();
     // A decision that has taken all its looks knows no reason.
     let because = if by.is_empty() { String::new() } else { format!(", because of {}", by.join("; ")) };

@@ -37,7 +37,7 @@ pub fn stored_runtimes_of_train_job<'s>(
 /// Most pod templates that a request can hold (count), its old object included. Each has `"containers"`, without escapes
 /// ([`crate::pod::templates_by_shape`]). A pod is one template.
 #[must_use]
-pub fn most_templates_in_body(body: &[u8], entry: WebhookEntry) -> usize {
+pub fn max_templates_in_body(body: &[u8], entry: WebhookEntry) -> usize {
     match entry {
         WebhookEntry::Workload(_) | WebhookEntry::Audit => memmem::find_iter(body, b"\"containers\"").count(),
         _ => 1,
@@ -53,9 +53,9 @@ mod tests {
     #[test]
     fn templates_are_counted_where_workloads_are_decided() {
         let body = br#"{"spec":[{"spec":{"containers":[]}},{"initContainers":[],"x":"\"containers\"","containers":1}]}"#;
-        assert_eq!(most_templates_in_body(body, WebhookEntry::Workload(EnforcementMode::Enforce)), 2);
-        assert_eq!(most_templates_in_body(body, WebhookEntry::Audit), 2);
-        assert_eq!(most_templates_in_body(body, WebhookEntry::Mutate), 1);
+        assert_eq!(max_templates_in_body(body, WebhookEntry::Workload(EnforcementMode::Enforce)), 2);
+        assert_eq!(max_templates_in_body(body, WebhookEntry::Audit), 2);
+        assert_eq!(max_templates_in_body(body, WebhookEntry::Mutate), 1);
     }
 
     #[test]

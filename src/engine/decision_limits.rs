@@ -72,7 +72,7 @@ impl Default for RunBudget {
 }
 
 /// The time limit of one decision. A decision that it cut short is incomplete and must not be used.
-pub struct Deadline<'a> {
+pub struct DecisionLimits<'a> {
     over: Option<&'a (dyn Fn() -> bool + Sync)>,
     run: Option<&'a RunBudget>,
     cut: AtomicBool,
@@ -89,7 +89,7 @@ pub struct Deadline<'a> {
 }
 
 /// No limit at all.
-pub static NEVER: Deadline<'static> = Deadline {
+pub static NEVER: DecisionLimits<'static> = DecisionLimits {
     over: None,
     run: None,
     cut: AtomicBool::new(false),
@@ -102,7 +102,7 @@ pub static NEVER: Deadline<'static> = Deadline {
     text: AtomicUsize::new(usize::MAX),
 };
 
-impl<'a> Deadline<'a> {
+impl<'a> DecisionLimits<'a> {
     /// A time limit that is over when the answer is true.
     #[must_use]
     pub fn ends_when(over: &'a (dyn Fn() -> bool + Sync)) -> Self {
@@ -119,7 +119,7 @@ impl<'a> Deadline<'a> {
 
     /// The same time limit for another object of the same decision, which may take as many looks again.
     #[must_use]
-    pub fn for_another(&self) -> Deadline<'a> {
+    pub fn for_another(&self) -> DecisionLimits<'a> {
         match self.over {
             Some(over) if self.brief => Self::brief_and_ends_when(over),
             Some(over) => Self::ends_when(over),
@@ -149,7 +149,7 @@ impl<'a> Deadline<'a> {
     }
 
     /// Ends this decision too if the other one was cut short.
-    pub fn cut_short_if_over(&self, other: &Deadline<'_>) {
+    pub fn cut_short_if_over(&self, other: &DecisionLimits<'_>) {
         if other.is_over() {
             self.cut.store(true, Ordering::Relaxed);
         }
@@ -265,9 +265,12 @@ fn take(left: &AtomicUsize, amount: usize) -> bool {
     left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(amount)).is_ok()
 }
 
-impl fmt::Debug for Deadline<'_> {
+impl fmt::Debug for DecisionLimits<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Deadline").field("limited", &self.over.is_some()).field("cut", &self.cut).finish()
+        f.debug_struct("DecisionLimits")
+            .field("limited", &self.over.is_some())
+            .field("cut", &self.cut)
+            .finish()
     }
 }
 
@@ -277,7 +280,7 @@ mod tests {
 
     #[test]
     fn one_decision_compares_so_many_letters() {
-        let deadline = Deadline::without_clock();
+        let deadline = DecisionLimits::without_clock();
         let names = || std::iter::repeat_n("0123456789", 10_000);
         assert_eq!(
             deadline.names_within_compare_budget("0123456789", names()).count(),
@@ -289,16 +292,16 @@ mod tests {
 
     #[test]
     fn a_brief_decision_is_cut_short_where_it_needs_more() {
-        let brief = Deadline::brief_and_ends_when(&|| false);
+        let brief = DecisionLimits::brief_and_ends_when(&|| false);
         assert!(brief.take_looks(MAX_LOOKS_OF_BRIEF_DECISION) && !brief.is_over());
         assert!(!brief.take_looks(1) && brief.is_over());
-        let long = Deadline::ends_when(&|| false);
+        let long = DecisionLimits::ends_when(&|| false);
         assert!(long.take_looks(MAX_LOOKS) && !long.take_looks(1) && !long.is_over());
     }
 
     #[test]
     fn an_answer_that_is_known_takes_its_looks_again() {
-        let deadline = Deadline::without_clock();
+        let deadline = DecisionLimits::without_clock();
         assert!(
             deadline.take_looks_of_known_answer((MAX_LOOKS - 1, MAX_LOOKS))
                 && !deadline.take_looks_of_known_answer((2, 0))
@@ -310,7 +313,7 @@ mod tests {
 
     #[test]
     fn one_decision_asks_so_many_questions_and_reads_so_much() {
-        let deadline = Deadline::without_clock();
+        let deadline = DecisionLimits::without_clock();
         let all = MAX_LETTER_PAIRS / LETTER_PAIRS_PER_LOOKUP;
         assert!(deadline.take_lookups(all - 1) && !deadline.take_lookups(2) && deadline.take_lookups(1));
         assert!(deadline.take_looks(MAX_LOOKS) && !deadline.take_looks(1) && NEVER.take_looks(MAX_LOOKS * 2));
@@ -326,14 +329,14 @@ mod tests {
     #[test]
     fn a_brief_decision_plans_few_values() {
         let over = || false;
-        let brief = Deadline::brief_and_ends_when(&over);
+        let brief = DecisionLimits::brief_and_ends_when(&over);
         assert!(
             brief.take_values_or_cut_short(MAX_VALUES_OF_BRIEF_DECISION / 2)
                 && brief.take_values_or_cut_short(MAX_VALUES_OF_BRIEF_DECISION / 2)
                 && !brief.is_over()
         );
         assert!(!brief.take_values_or_cut_short(1) && brief.is_over());
-        let other = Deadline::ends_when(&over);
+        let other = DecisionLimits::ends_when(&over);
         assert!(
             other.take_values_or_cut_short(usize::MAX)
                 && other.take_values_or_cut_short(usize::MAX)

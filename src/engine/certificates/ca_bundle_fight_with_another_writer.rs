@@ -11,7 +11,7 @@ pub(super) const MIN_SECONDS_BETWEEN_WRITES_IN_FIGHT: i64 = 30;
 
 /// The history of one field that the server writes and others may change.
 #[derive(Debug, Clone, Default)]
-pub struct Drift {
+pub struct RepeatedChanges {
     wanted: String,
     right: bool,
     /// Written since the last read.
@@ -20,13 +20,13 @@ pub struct Drift {
     written: Option<i64>,
 }
 
-impl Drift {
+impl RepeatedChanges {
     /// Records the result of a check. Returns whether another writer has changed a correct caBundle.
     pub fn record_check(&mut self, wanted: &str, right: bool, now: i64) -> bool {
         let reverted = (self.right || self.stored) && !right && self.wanted == wanted;
         self.stored = false;
         if reverted {
-            self.count_external_change(now);
+            self.count_event(now);
         }
         self.right = right;
         if self.wanted != wanted {
@@ -36,7 +36,7 @@ impl Drift {
     }
 
     /// Counts an event: an external change, or an emergency where those are counted.
-    pub fn count_external_change(&mut self, now: i64) {
+    pub fn count_event(&mut self, now: i64) {
         self.reverts.push_back(now);
         if self.reverts.len() > MAX_REVERTS_WITHOUT_FIGHT + 1 {
             self.reverts.pop_front();
@@ -60,12 +60,12 @@ impl Drift {
     }
 
     /// Records that this server wrote the bundle.
-    pub fn record_write(&mut self, now: i64) {
+    pub fn record_write_attempt(&mut self, now: i64) {
         self.written = Some(now);
     }
 
     /// Records that the API server accepted the write: a difference at the next read is a later change.
-    pub fn record_stored(&mut self) {
+    pub fn record_accepted_write(&mut self) {
         self.stored = true;
     }
 }
@@ -76,11 +76,11 @@ mod tests {
 
     #[test]
     fn a_sixth_revert_in_ten_minutes_is_a_fight_and_writes_slow_down() {
-        let mut drift = Drift::default();
+        let mut drift = RepeatedChanges::default();
         let mut now = 1000;
         assert!(!drift.record_check("a", false, now), "never right");
         for nth in 1..=6 {
-            drift.record_write(now);
+            drift.record_write_attempt(now);
             assert!(!drift.record_check("a", true, now));
             now += 100;
             assert!(drift.record_check("a", false, now), "{nth}");
@@ -88,7 +88,7 @@ mod tests {
             assert_eq!(drift.is_fight(now), nth == 6, "{nth}");
         }
         assert!(!drift.are_writes_held_back(now), "the last write was long ago");
-        drift.record_write(now);
+        drift.record_write_attempt(now);
         assert!(
             drift.are_writes_held_back(now)
                 && drift.are_writes_held_back(now + MIN_SECONDS_BETWEEN_WRITES_IN_FIGHT - 1)
@@ -101,24 +101,24 @@ mod tests {
 
     #[test]
     fn a_revert_before_the_next_look_counts() {
-        let mut drift = Drift::default();
+        let mut drift = RepeatedChanges::default();
         drift.record_check("a", false, 0);
-        drift.record_write(0);
+        drift.record_write_attempt(0);
         assert!(!drift.record_check("a", false, 1), "nothing was taken");
         for now in 2..8 {
-            drift.record_write(now);
-            drift.record_stored();
+            drift.record_write_attempt(now);
+            drift.record_accepted_write();
             assert!(drift.record_check("a", false, now));
             assert!(!drift.record_check("a", false, now), "counted once");
         }
         assert!(drift.is_fight(8) && drift.are_writes_held_back(8));
-        drift.record_stored();
+        drift.record_accepted_write();
         assert!(!drift.record_check("b", false, 9), "another is wanted by now");
     }
 
     #[test]
     fn another_bundle_of_our_own_is_no_revert() {
-        let mut drift = Drift::default();
+        let mut drift = RepeatedChanges::default();
         drift.record_check("a", true, 0);
         assert!(!drift.record_check("b", false, 1));
         drift.record_check("b", true, 2);
