@@ -243,7 +243,11 @@ fn configured() -> Outcome {
     same("afterwards", 0, review(&scratch, &["m"])?.code)?;
     scratch.write("m/.fabric-admission.yaml", "baseline: /dev/zero\n")?;
     let device = review(&scratch, &["m"])?;
-    Ok(same(&device.stderr, true, device.code == 2 && device.stderr.contains("a regular file"))?)
+    Ok(same(
+        &device.stderr,
+        true,
+        device.code == 2 && device.stderr.contains("neither a file nor a directory"),
+    )?)
 }
 
 fn wrong() -> Outcome {

@@ -26,6 +26,9 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("tenants::anyone_learns_nothing_that_is_not_published", || {
         check("tenants::secrets", 60, Documents(case), |case| secret(&case.0))
     });
+    suite.add("tenants::hints_reveal_no_hidden_profile", || {
+        Ok(limits_and_hidden_profiles::hints_beside_hidden_profiles()?)
+    });
     suite.add("tenants::limits_reveal_no_hidden_profile", || {
         Ok(limits_and_hidden_profiles::limits_of_hidden_profiles()?)
     });

@@ -92,7 +92,7 @@ pub(super) fn other_user_of_device_in_words(
     if let Some((_, container)) =
         context.pod().containers_not_added_by_webhook().find(|(holder, _)| other(*holder))
     {
-        return Some(format!("container {:?}", escaped_and_cut(container.name(), 30)));
+        return Some(format!("the other container {:?}", escaped_and_cut(container.name(), 30)));
     }
     variables.open.then(|| "a library that envFrom or a sourced file sets up".to_owned())
 }

@@ -13,8 +13,6 @@ use std::sync::Arc;
 const MAX_CONDITIONS_COMPARED: usize = 16;
 /// Most values of a label that are compared, of nodes and of profiles.
 const MAX_VALUES_COMPARED: usize = 1024;
-/// Most values of profiles that are looked at, whichever profiles list them: a workload may have hundreds of templates.
-const MAX_PROFILE_VALUES_EXAMINED: usize = 4 * MAX_VALUES_COMPARED;
 
 /// `no node has fabric=rcoe; did you mean roce?`
 pub(super) struct Misspelt {
@@ -47,24 +45,24 @@ pub(super) fn find_misspelt_label_or_value(
     let asked = constraints.selector.iter().chain(terms).filter(|r| r.relation == Relation::In);
     let asked: Vec<LabelRequirement<'_>> = asked.take(MAX_CONDITIONS_COMPARED).copied().collect();
     let (subject, catalog) = (&context.subject, context.subject.snapshot.catalog());
-    let names = LazyCell::new(|| profiles.iter().map(|p| p.name.as_str()).collect::<BTreeSet<&str>>());
     let admitted = LazyCell::new(|| {
         let all = subject.snapshot.profiles().filter(|p| subject.snapshot.admits(p, subject.namespace));
         all.map(|p| p.name.as_str()).collect::<BTreeSet<&str>>()
     });
-    // Workloads may have hundreds of templates, so that these questions count as comparisons do. Each counts the same, or the
-    // place where the hints end would reveal what profiles of other namespaces select.
-    let any = |having: &[Arc<Profile>], of: &BTreeSet<&str>| {
-        let may_ask = subject.deadline.take_lookups(of.len().max(1));
-        may_ask.then(|| having.iter().any(|p| of.contains(p.name.as_str())))
+    // Only conditions of the profiles that the tenant may know are visited, or the place where the hints end would reveal how
+    // many others there are. Workloads may have hundreds of templates, so that visits count as comparisons do.
+    let published = || {
+        let conditions = profiles.iter().flat_map(|profile| profile.all_node_requirements());
+        let listing = conditions.filter(|condition| condition.relation == Relation::In);
+        listing.take_while(|_| subject.deadline.take_lookups(1))
     };
-    let published = |having: &[Arc<Profile>]| any(having, &names);
     asked.iter().find_map(|r| {
         let listed = catalog.values_listed_for_label(r.key);
         // Nodes with what a profile that the pod may have selects are possible.
         let selects = |value: &str| {
-            let having = listed.and_then(|l| l.values.get(value)).map(Vec::as_slice);
-            any(having.unwrap_or_default(), &admitted)
+            let may_ask = subject.deadline.take_lookups(admitted.len().max(1));
+            let having = listed.and_then(|l| l.values.get(value)).map(Vec::as_slice).unwrap_or_default();
+            may_ask.then(|| having.iter().any(|p| admitted.contains(p.name.as_str())))
         };
         for value in r.values.iter().collect::<BTreeSet<_>>() {
             if nodes.may_have_label_value(r.key, value) || selects(value)? {
@@ -77,22 +75,26 @@ pub(super) fn find_misspelt_label_or_value(
             .shared_label_values(r.key)
             .take(MAX_VALUES_COMPARED)
             .filter(|_| !context.subject.snapshot.is_not_for_operator());
-        let of_profiles = listed.into_iter().flat_map(|l| &l.values).take(MAX_PROFILE_VALUES_EXAMINED);
-        let of_profiles = of_profiles.map_while(|(value, having)| Some((&**value, published(having)?)));
-        let of_profiles = of_profiles.filter(|(_, is)| *is).map(|(value, _)| value).take(MAX_VALUES_COMPARED);
-        let values = subject.deadline.names_within_compare_budget(wanted, of_profiles.chain(of_nodes));
+        let listing = published().filter(|condition| condition.key == r.key);
+        let mut is_label_published = false;
+        let of_profiles: BTreeSet<&str> = listing
+            .inspect(|_| is_label_published = true)
+            .flat_map(|condition| condition.values.iter())
+            .take(MAX_VALUES_COMPARED)
+            .collect();
+        let values =
+            subject.deadline.names_within_compare_budget(wanted, of_profiles.into_iter().chain(of_nodes));
         if let Some(value) =
             name_meant_by_misspelt(wanted, values.filter(|value| same_family(r.key, wanted, value)))
         {
             return Some(Misspelt { nobody, written, meant: escaped_and_cut(value, 63) });
         }
-        if nodes.has_label(r.key) || published(listed.map_or(&[], |l| &l.profiles))? {
+        if nodes.has_label(r.key) || is_label_published {
             return None;
         }
         let keys = nodes.label_keys().filter(|_| !context.subject.snapshot.is_not_for_operator());
-        let of_profiles =
-            catalog.labels_with_listed_values().map_while(|(key, l)| Some((key, published(&l.profiles)?)));
-        let keys = of_profiles.filter(|(_, is)| *is).map(|(key, _)| key).chain(keys);
+        let of_profiles: BTreeSet<&str> = published().map(|condition| condition.key).collect();
+        let keys = of_profiles.into_iter().chain(keys);
         name_meant_by_misspelt(r.key, subject.deadline.names_within_compare_budget(r.key, keys))
             .map(|key| Misspelt { nobody, written, meant: format!("label {}", escaped_and_cut(key, 80)) })
     })

@@ -130,3 +130,34 @@ pub(super) fn limits_of_hidden_profiles() -> Result<(), String> {
     }
     Ok(())
 }
+
+/// A hint at a misspelt label does not end where profiles that the namespace may not use list many values of this label, or
+/// many labels.
+pub(super) fn hints_beside_hidden_profiles() -> Result<(), String> {
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": MINE, "labels": {"team": "mine"}}});
+    let own =
+        ["east", "west"].map(|fabric| profile(fabric, None, json!({"matchLabels": {"fabric": fabric}})));
+    let values = |n: usize| (0..200).map(|v| format!("a{n}-{v:03}")).collect::<Vec<_>>();
+    let hidden = (0..60).map(|n| {
+        let mut conditions = vec![json!({"key": "fabric", "operator": "In", "values": values(n)})];
+        conditions
+            .extend((0..40).map(|k| json!({"key": format!("a-{n}-{k}"), "operator": "In", "values": ["x"]})));
+        profile(&format!("hidden{n}"), Some("nobody"), json!({ "matchExpressions": conditions }))
+    });
+    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "cpu", "labels": {"kubernetes.io/os": "linux"}}});
+    let visible: Vec<Value> = [namespace, node].into_iter().chain(own).collect();
+    let without = snapshot(&visible, false);
+    let with = snapshot(&visible.into_iter().chain(hidden).collect::<Vec<_>>(), false);
+    // Several templates, which share the limit.
+    let pods = (0..20)
+        .map(|n| json!({"nodeSelector": {"fabrik": "x", "n": n.to_string()}, "containers": [container(0)]}));
+    let object = job_set(pods);
+    let (one, other) = (answer(&object, &without)?, answer(&object, &with)?);
+    if !one.contains("did you mean label fabric?") {
+        return Err(format!("no hint: {one}"));
+    }
+    if one != other {
+        return Err(format!("without hidden profiles {one}\nwith them {other}"));
+    }
+    Ok(())
+}

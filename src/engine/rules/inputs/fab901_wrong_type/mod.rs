@@ -40,8 +40,8 @@ pub fn convert_to_type_of_field(
     let (json, is, fix) = match (&value, expected) {
         (Value::Number(_) | Value::Bool(_), "a string") => {
             let is = match value {
-                Value::Bool(_) => format!("the boolean {json}, but must be text"),
-                _ => format!("the number {shown}, but must be text"),
+                Value::Bool(_) => format!("the boolean {json}, but must be a string"),
+                _ => format!("the number {shown}, but must be a string"),
             };
             let fix = match word(source).filter(|_| matches!(value, Value::Bool(_))) {
                 Some(word) => format!("Write \"{word}\", with the quotes."),
@@ -106,7 +106,11 @@ mod tests {
                 text,
                 "8",
                 "value: 8",
-                Some(("\"8\"", "`value` is the number 8, but must be text", "Write \"8\", with the quotes.")),
+                Some((
+                    "\"8\"",
+                    "`value` is the number 8, but must be a string",
+                    "Write \"8\", with the quotes.",
+                )),
             ),
             (text, "420", "value: 0644", Some(("\"420\"", "the number 420", "Put the value in quotes."))),
             (

@@ -47,7 +47,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         // A script may set it on a branch that never runs.
         let sure = matches!(given.place, WhereVariableIsSet::Env(_) | WhereVariableIsSet::Planned);
         let (severity, because, rest) = match other_user_of_device_in_words(context, variables) {
-            Some(user) => (Severity::Warning, OTHER_LIBRARY, format!("; {user} may still use the device")),
+            Some(user) => (Severity::Warning, OTHER_LIBRARY, format!(", but {user} may use the device")),
             None if on_purpose => {
                 (Severity::Warning, OTHER_LIBRARY, ", as NCCL_NET=Socket also requests".to_owned())
             }

@@ -39,7 +39,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         let socket = socket.filter(|g| g.value.as_deref().is_some_and(|v| v.eq_ignore_ascii_case("Socket")));
         let Some(net) = socket.filter(|_| context.has_verbs_device(variables.index)) else { continue };
         let (severity, rest) = match other_library_in_words(variables) {
-            Some(user) => (Severity::Info, format!("; {user} may still use the device")),
+            Some(user) => (Severity::Info, format!(", but {user} may use the device")),
             None => (Severity::Warning, ", and the NIC stays idle".to_owned()),
         };
         let message = format!(

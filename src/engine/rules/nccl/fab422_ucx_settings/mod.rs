@@ -26,17 +26,45 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
                 "Remove UCX_IB_GID_INDEX.",
             );
         }
-        let Some((ucx, nccl)) = set("UCX_IB_PKEY").zip(set("NCCL_IB_PKEY")) else { continue };
-        if ucx.value == nccl.value && ucx.value.as_deref() != Some("0") {
-            let text = escaped_and_cut(ucx.value.as_deref().unwrap_or_default(), 12);
+        let Some(ucx) = set("UCX_IB_PKEY") else { continue };
+        let value = ucx.value.as_deref().unwrap_or_default();
+        let text = escaped_and_cut(value, 12);
+        if set("NCCL_IB_PKEY").is_some_and(|nccl| nccl.value == ucx.value) && value != "0" {
             findings.add(
                 variables.pointer_of_setting(ucx),
                 format!(
                     "UCX_IB_PKEY and NCCL_IB_PKEY are both {text}: UCX expects a partition key, but NCCL expects an index in the key table"
                 ),
-                "Set UCX_IB_PKEY to the partition's key, such as 0x8001.",
+                "Set UCX_IB_PKEY to the partition's key without its highest bit, such as 0x1 for key 0x8001.",
+            );
+        } else if let Some(fix) = fix_if_ucx_refuses_key(value) {
+            findings.add(
+                variables.pointer_of_setting(ucx),
+                format!(
+                    "UCX_IB_PKEY={text}{}: UCX refuses any value except auto and 0x0 to 0x7fff",
+                    variables.place_in_words(ucx)
+                ),
+                fix,
             );
         }
+    }
+}
+
+/// Largest partition key that UCX accepts: the key without the bit of full membership (openucx/ucx
+/// src/uct/ib/base/ib_iface.c, `UCT_IB_PKEY_PARTITION_MASK`).
+const MAX_KEY: u64 = 0x7fff;
+
+/// The fix for a value of `UCX_IB_PKEY` that UCX refuses: it wants `0x` before the digits (src/ucs/config/parser.c,
+/// `ucs_config_sscanf_hex`).
+fn fix_if_ucx_refuses_key(value: &str) -> Option<String> {
+    if has_unknown_part(value) || value.eq_ignore_ascii_case("auto") {
+        return None;
+    }
+    let digits = value.strip_prefix("0x").or_else(|| value.strip_prefix("0X"));
+    match digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
+        Some(key) if key <= MAX_KEY => None,
+        Some(key) if key <= 0xffff => Some(format!("Write 0x{:x}.", key & MAX_KEY)),
+        _ => Some("Write the partition's key in hexadecimal and without its highest bit, such as 0x1 for key 0x8001.".to_owned()),
     }
 }
 
@@ -124,5 +152,24 @@ fn report_devices_not_in_pod(
             format!("UCX_TLS={} has no RDMA transport", escaped_and_cut(transports, 30)),
             "Add rc to UCX_TLS, or name a network interface.",
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fix_if_ucx_refuses_key;
+
+    #[test]
+    fn ucx_wants_hexadecimal_keys_without_the_membership_bit() {
+        for accepted in ["0x0", "0x1", "0X7fff", "auto", "AUTO", "$(KEY)"] {
+            assert_eq!(fix_if_ucx_refuses_key(accepted), None, "{accepted}");
+        }
+        assert_eq!(fix_if_ucx_refuses_key("0x8001").as_deref(), Some("Write 0x1."));
+        for refused in ["1", "32769", "0x18001", "0xzz", "0x"] {
+            assert!(
+                fix_if_ucx_refuses_key(refused).is_some_and(|fix| fix.contains("such as 0x1")),
+                "{refused}"
+            );
+        }
     }
 }

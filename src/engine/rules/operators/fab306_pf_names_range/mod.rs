@@ -41,7 +41,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
             Some((name, most)) => findings.add_with_severity(
                 Severity::Warning,
                 path,
-                format!("pfNames entry {shown} works only because policy {name:?} has numVfs {most} and the operator's webhook is off: {fault}"),
+                format!("pfNames entry {shown}: {fault}; the entry works only because policy {name:?} has numVfs {most} and the operator's webhook is off"),
                 format!("Set numVfs: {most}."),
             ),
             None => findings.add(
@@ -136,7 +136,10 @@ fn fault_of_entry(entry: &str, num_vfs: Option<u32>) -> Option<String> {
         return Some(format!("the range starts at VF {first}, but ends at VF {last}"));
     }
     let most = num_vfs.filter(|n| last >= *n && *n > 0)?;
-    Some(format!("the range ends at VF {last}, but the last VF is {} (numVfs {most})", most - 1))
+    Some(format!(
+        "the range ends at VF {last}, but the last VF of this policy is {} (numVfs {most})",
+        most - 1
+    ))
 }
 
 #[cfg(test)]
@@ -158,7 +161,7 @@ mod tests {
             ("ens1#0-1-2", "not a range"),
             ("#0-1", "is missing"),
             ("ens1#5-4", "but ends at VF 4"),
-            ("ens1#0-8", "but the last VF is 7"),
+            ("ens1#0-8", "but the last VF of this policy is 7"),
         ] {
             let found = fault_of_entry(entry, Some(8)).unwrap();
             assert!(found.contains(words), "{entry}: {found}");

@@ -58,7 +58,7 @@ fn check_quantities(at: &dyn Fn() -> String, resources: &Resources<'_>, findings
                 continue;
             }
             let parsed = Amount::parse(&text.0);
-            let wrong = why_quantity_is_refused(parsed).or_else(|| match parsed {
+            let wrong = why_quantity_is_refused(parsed, is_extended(name)).or_else(|| match parsed {
                 Ok(q) if is_extended(name) && !q.is_integer() => Some((
                     "is not a whole number, but an extended resource needs a whole number",
                     "Write a whole number.",
@@ -75,7 +75,7 @@ fn check_quantities(at: &dyn Fn() -> String, resources: &Resources<'_>, findings
                 && field == "requests"
             {
                 match is_extended(name) || name.starts_with("hugepages-") {
-                    true => check_request_equals_limit(&path, name, request, limits, findings),
+                    true => check_request_equals_limit(&path, name, (request, &text.0), limits, findings),
                     false => {
                         if let Some((message, fix)) =
                             problem_if_request_above_limit(name, (request, &text.0), limits)
@@ -93,7 +93,7 @@ fn check_quantities(at: &dyn Fn() -> String, resources: &Resources<'_>, findings
 fn check_request_equals_limit(
     path: &dyn Fn() -> String,
     name: &str,
-    request: Amount,
+    (request, text): (Amount, &str),
     limits: Option<&Quantities<'_>>,
     findings: &mut FindingsOfRule<'_>,
 ) {
@@ -106,7 +106,7 @@ fn check_request_equals_limit(
                 resource(),
                 if is_extended(name) { "extended resources" } else { "huge pages" }
             ),
-            "Write the limit; Kubernetes then sets the request to the limit.",
+            format!("Add {}: {} to limits.", resource(), escaped_and_cut(text, 40)),
         ),
         Some(Ok(limit)) if limit != request => findings.add(
             path(),

@@ -18,7 +18,7 @@ pub(super) fn check(at: &str, resources: &Resources<'_>, findings: &mut Findings
             let path = || format!("{at}/{field}/{}", json_pointer_token(name));
             let shown = || escaped_and_cut(name, 80);
             let parsed = Amount::parse(&text.0);
-            if let Some((what, fix)) = why_quantity_is_refused(parsed) {
+            if let Some((what, fix)) = why_quantity_is_refused(parsed, false) {
                 findings.add(path(), format!("{}: {:?} {what}", shown(), escaped_and_cut(&text.0, 40)), fix);
             } else if !is_supported(name) {
                 findings.with_reason_for_lower_severity(REASON_FOR_WARNING).add_with_severity(

@@ -7,12 +7,16 @@ use crate::text::escaped_and_cut;
 /// Why the API server refuses a quantity of any resource, and the fix.
 pub(super) fn why_quantity_is_refused(
     parsed: Result<Amount, QuantityError>,
+    is_extended: bool,
 ) -> Option<(&'static str, &'static str)> {
     match parsed {
         Err(QuantityError::Placeholder) => Some((
             "is a placeholder that was not replaced",
             "Render the template before you apply the manifest.",
         )),
+        Err(QuantityError::Grammar) if is_extended => {
+            Some(("is not a Kubernetes quantity", "Write a whole number, such as 8."))
+        }
         Err(QuantityError::Grammar) => Some((
             "is not a Kubernetes quantity",
             "Write a number with an optional suffix, such as 8, 500m or 64Gi.",

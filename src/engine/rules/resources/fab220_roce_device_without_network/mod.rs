@@ -135,6 +135,9 @@ impl<'a> NetworksOverResource<'a> {
     }
 }
 
+/// The cause where it is certain.
+const WITHOUT_NETWORK: &str = ": the pod has no network on this NIC";
+
 fn report(
     context: &PodContext<'_>,
     held: &HeldResource<'_>,
@@ -145,14 +148,14 @@ fn report(
     let (severity, because, why) = if !around.is_known {
         (Severity::Warning, POD_NETWORK, " unless the default pod network uses the same NIC")
     } else if !bare {
-        (Severity::Warning, OTHER_DEVICE, ": the pod has no network on this NIC")
+        (Severity::Warning, OTHER_DEVICE, WITHOUT_NETWORK)
     } else if around.is_function || do_all_nodes_with_resource_have_ofed(snapshot, held.name) {
-        (Severity::Error, "", ": the pod has no network on this NIC")
+        (Severity::Error, "", WITHOUT_NETWORK)
     } else {
         (
             Severity::Warning,
             UNKNOWN_DRIVER,
-            " with driver MLNX_OFED or DOCA: the pod has no network on this NIC",
+            " if the driver is MLNX_OFED or DOCA: the pod has no network on this NIC",
         )
     };
     let fix = match around.own {

@@ -70,9 +70,11 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
             && are_nics;
         let (severity, because, why) = match (proven, ofed) {
             (true, true) => (Severity::Error, "", "the devices have no GID"),
-            (true, false) => {
-                (Severity::Warning, UNKNOWN_DRIVER, "the devices have no GID with driver MLNX_OFED or DOCA")
-            }
+            (true, false) => (
+                Severity::Warning,
+                UNKNOWN_DRIVER,
+                "if the node's driver is MLNX_OFED or DOCA, the devices have no GID",
+            ),
             (false, _) => (
                 Severity::Warning,
                 UNKNOWN_NIC,

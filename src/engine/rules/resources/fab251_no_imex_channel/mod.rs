@@ -35,7 +35,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         findings.add(
             "/spec",
             format!(
-                "one of several pods ({}) without an IMEX channel: no NVLink between nodes with label {CLIQUE}",
+                "the pod is one of several ({}), but has no IMEX channel: no NVLink between nodes with label {CLIQUE}",
                 gang.words
             ),
             "Claim a ComputeDomain channel, or set NCCL_MNNVL_ENABLE=0.",
