@@ -174,7 +174,7 @@ impl<'a> DecisionLimits<'a> {
 
     /// The names to compare with a wanted one, as long as this decision may compare. A hint may thus be missing; findings
     /// do not depend on it.
-    pub fn names_within_compare_budget<'n>(
+    pub fn take_names_within_budgets<'n>(
         &self,
         wanted: &str,
         names: impl Iterator<Item = &'n str>,
@@ -282,12 +282,9 @@ mod tests {
     fn one_decision_compares_so_many_letters() {
         let deadline = DecisionLimits::without_clock();
         let names = || std::iter::repeat_n("0123456789", 10_000);
-        assert_eq!(
-            deadline.names_within_compare_budget("0123456789", names()).count(),
-            MAX_LETTER_PAIRS / 100
-        );
-        assert_eq!(deadline.names_within_compare_budget("0123456789", names()).count(), 0);
-        assert_eq!(NEVER.names_within_compare_budget("0123456789", names()).count(), 10_000);
+        assert_eq!(deadline.take_names_within_budgets("0123456789", names()).count(), MAX_LETTER_PAIRS / 100);
+        assert_eq!(deadline.take_names_within_budgets("0123456789", names()).count(), 0);
+        assert_eq!(NEVER.take_names_within_budgets("0123456789", names()).count(), 10_000);
     }
 
     #[test]

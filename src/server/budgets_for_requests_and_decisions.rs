@@ -5,6 +5,7 @@
 use super::body_bytes_within_budget::BytesWithinBudget;
 use super::default_limits_and_deadlines::Limits;
 use super::fair_share_per_client_address::{BudgetForSmallAndLarge, ShareOfAddress};
+use super::fair_share_per_namespace::{ShareOfNamespace, SharesOfNamespaces};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -24,6 +25,7 @@ pub(crate) struct Budgets {
     bytes: Arc<BudgetForSmallAndLarge>,
     deciding: Arc<DecisionSlots>,
     peers: Mutex<HashMap<IpAddr, Weak<DecisionSlots>>>,
+    namespaces: Arc<SharesOfNamespaces>,
     /// Where large bodies of one address and namespace wait for a place in the queue of their address.
     queues: Mutex<HashMap<(IpAddr, u64), Weak<Semaphore>>>,
     /// What one address may have.
@@ -88,6 +90,7 @@ impl Budgets {
                 memory: MAX_MEMORY_OF_ALL_DECISIONS,
             }),
             peers: Mutex::default(),
+            namespaces: SharesOfNamespaces::new(limits),
             queues: Mutex::default(),
             of_one: SlotsAndMemory {
                 large: threads.saturating_sub(1).max(1),
@@ -101,6 +104,17 @@ impl Budgets {
     /// waits for its turn counts too, so an address must not get all places.
     pub(super) fn count_request_or_refuse(&self, peer: IpAddr, length: usize) -> Option<ShareOfAddress> {
         ShareOfAddress::one_piece_for_body_length(&self.requests, peer, length).ok()
+    }
+
+    /// Takes the share of a namespace for a request that other threads will decide; `None` if it holds too much of what its
+    /// address may hold.
+    pub(super) fn take_share_of_namespace_or_refuse(
+        &self,
+        peer: IpAddr,
+        namespace: u64,
+        length: usize,
+    ) -> Option<ShareOfNamespace> {
+        self.namespaces.take_share_or_refuse(peer, namespace, length)
     }
 
     /// Waits for a turn to decide a large body, which will take about so much memory. `None` if that is more than all

@@ -11,7 +11,8 @@ use super::budgets_for_requests_and_decisions::{MAX_MEMORY_OF_ALL_DECISIONS, Tur
 use super::decide_and_catch_panic::{Decide, decide_log_count_and_answer};
 use super::estimate_memory_of_decision::{DecisionMemoryEstimate, MAX_ESCAPES};
 use super::fair_share_per_client_address::MAX_SMALL_BODY_BYTES;
-use super::http_answers::{count_and_answer_late, internal_error_answer};
+use super::http_answers::{count_and_answer_busy, count_and_answer_late, internal_error_answer};
+use super::metrics::Shed;
 use super::namespace_of_body::hash_of_first_namespace;
 use super::request_body;
 use super::shared_state::State;
@@ -58,6 +59,15 @@ async fn decide_on_small_then_large_thread(
     time: Range<Instant>,
 ) -> Response {
     let until = time.end;
+    let namespace = hash_of_first_namespace(held.bytes());
+    let share = state.budgets.take_share_of_namespace_or_refuse(held.peer(), namespace, held.bytes().len());
+    let Some(_share) = share else {
+        return count_and_answer_busy(
+            state,
+            Shed::Requests,
+            "it has too many concurrent requests of one namespace (--max-requests, --max-body-memory)",
+        );
+    };
     let work = async {
         if held.escapes() > MAX_ESCAPES {
             return Some(request_body::refuse_too_many_escapes(held.escapes()));
@@ -76,7 +86,6 @@ async fn decide_on_small_then_large_thread(
         // Only the body may be too much.
         let decoded_together =
             decoded.max((decoded + beside.memory_of_decision()).min(MAX_MEMORY_OF_ALL_DECISIONS));
-        let namespace = hash_of_first_namespace(held.bytes());
         let turn = state.budgets.wait_for_turn_of_large_body(held.peer(), namespace, decoded_together).await;
         let Some(turn) = turn else {
             return Some(request_body::refuse_too_much_memory(decoded));

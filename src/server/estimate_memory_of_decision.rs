@@ -10,6 +10,9 @@ const MEMORY_OF_ENTRY: usize = 320;
 /// The same of one in a text. The most expensive takes 380: `null` in the routes of a CNI configuration.
 const MEMORY_OF_ENTRY_IN_TEXT: usize = 384;
 
+/// A text without escapes is borrowed from the body. A text with an escape is copied, and the buffer for it doubles as it grows.
+const COPIES_OF_ESCAPED_TEXT: usize = 3;
+
 /// Most escape sequences of a body (count). Each reading of a text stops at each of them, so that 4 million took 130 ms and
 /// more. A body of JSON in texts, which is nearly all quotes, reaches the limit of memory sooner.
 pub(super) const MAX_ESCAPES: usize = 500_000;
@@ -21,6 +24,10 @@ pub struct DecisionMemoryEstimate {
     entries: usize,
     in_texts: usize,
     escapes: usize,
+    /// Bytes of the text so far, and whether it has an escape.
+    text: (usize, bool),
+    /// Bytes of texts with escapes.
+    escaped_texts: usize,
     within: Within,
 }
 
@@ -46,7 +53,8 @@ impl DecisionMemoryEstimate {
     pub fn memory_of_decision(self) -> usize {
         let entries = self.entries.saturating_mul(MEMORY_OF_ENTRY);
         let in_texts = self.in_texts.saturating_mul(MEMORY_OF_ENTRY_IN_TEXT);
-        self.weighed.saturating_add(entries).saturating_add(in_texts)
+        let copies = self.escaped_texts.saturating_mul(COPIES_OF_ESCAPED_TEXT);
+        self.weighed.saturating_add(entries).saturating_add(in_texts).saturating_add(copies)
     }
 
     /// Escape sequences (count).
@@ -76,14 +84,20 @@ impl DecisionMemoryEstimate {
                 }
                 Within::Text => {
                     let in_texts = &mut self.in_texts;
+                    let before = bytes.len();
                     let end = bytes.find(|b| {
                         *in_texts += usize::from(is_entry(**b));
                         matches!(b, b'"' | b'\\')
                     });
-                    let escapes = &mut self.escapes;
+                    self.text.0 += before - bytes.len();
                     end.map(|b| {
                         let escape = *b != b'"';
-                        *escapes += usize::from(escape);
+                        self.escapes += usize::from(escape);
+                        self.text.1 |= escape;
+                        if !escape {
+                            let (length, has_escape) = std::mem::take(&mut self.text);
+                            self.escaped_texts += if has_escape { length } else { 0 };
+                        }
                         if escape { Within::Escape } else { Within::Json }
                     })
                 }
@@ -113,6 +127,23 @@ mod tests {
                 let mut weight = DecisionMemoryEstimate::default();
                 text.as_bytes().chunks(size).for_each(|part| weight.weigh_next_part_of_body(part));
                 assert_eq!(weight.escapes(), expected, "{text} by {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn texts_with_escapes_count_as_copies() {
+        for (text, expected) in
+            [(r#"["abc","d"]"#, 0), (r#"["abcde\n","d"]"#, 8), (r#"["\n","abc\u0041"]"#, 2 + 9)]
+        {
+            for size in 1..=text.len() {
+                let mut weight = DecisionMemoryEstimate::default();
+                text.as_bytes().chunks(size).for_each(|part| weight.weigh_next_part_of_body(part));
+                assert!(
+                    weight.escaped_texts.abs_diff(expected) <= 1,
+                    "{text} by {size}: {}",
+                    weight.escaped_texts
+                );
             }
         }
     }

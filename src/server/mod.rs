@@ -21,6 +21,7 @@ mod default_limits_and_deadlines;
 mod estimate_memory_of_decision;
 mod failed_tasks;
 mod fair_share_per_client_address;
+mod fair_share_per_namespace;
 mod file_descriptors;
 mod http_answers;
 mod metrics;

@@ -125,7 +125,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             fails: fail_on.severity(),
             baseline,
         };
-        let worst = output.decide_and_write_part(part, unread, err)?;
+        let worst = output.decide_and_write_inputs_of_one_config(part, unread, err)?;
         fails |= Exit::of_worst_finding(false, worst, fail_on) == Exit::Findings;
     }
     let (summary, baseline) = output.finish_formats_and_baseline(err)?;

@@ -55,7 +55,7 @@ impl Baselines {
     }
 
     /// Compares the findings of an object, whose text is `json`, and keeps them for the file that is to be written.
-    pub(super) fn count_against_baseline_and_record(
+    pub(super) fn note_object_mark_findings_and_record(
         &mut self,
         number: Option<BaselineNumber>,
         r: &mut ReviewedObject,

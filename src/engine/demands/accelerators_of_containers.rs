@@ -1,7 +1,7 @@
 //! How many accelerators each container of a pod requests, by resources and by claims.
 
 use super::claimed_devices::{Claimed, FabricClaims, devices_claimed_by_containers};
-use crate::facts::device_class::is_class_of_whole_accelerators;
+use crate::facts::device_class::{SizeOfAccelerator, accelerators_of_class};
 use crate::pod::accelerator_resources::{AcceleratorNames, AcceleratorsOfContainer};
 use crate::pod::pod_fields::PodView;
 use crate::snapshot::Snapshot;
@@ -22,8 +22,9 @@ impl AcceleratorDemands {
     pub fn demands_of_pod(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Self {
         let names: &AcceleratorNames = &snapshot.settings().accelerators;
         let backed = |resource: &str| {
-            let class = snapshot.cluster_facts_for_audience().device_class_of_resource(resource);
-            class.is_some_and(|class| is_class_of_whole_accelerators(class, snapshot.device_class(class)))
+            let class = snapshot.cluster_facts_for_audience().device_class_of_resource(resource)?;
+            let size = accelerators_of_class(class, snapshot.device_class(class))?;
+            Some(size == SizeOfAccelerator::Whole)
         };
         let Claimed { demands, unread, fabric } = devices_claimed_by_containers(pod, namespace, snapshot);
         let first = pod.containers().len();

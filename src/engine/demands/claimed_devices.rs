@@ -237,22 +237,22 @@ struct Shares {
 }
 
 impl Shares {
-    /// The shares of the users of a request, of whom so many run together. `None` if it is not for accelerators.
+    /// The shares of the users of a request, of whom so many run together. `None` if it is neither for accelerators nor for
+    /// slices of them. A slice counts as no whole accelerator, as a slice of the device plugin does.
     fn of(request: &DeviceRequest, together: usize, snapshot: &Snapshot) -> Option<Self> {
         let class = |ask: &RequestedDevices| snapshot.device_class(&ask.class);
-        let accelerators = |ask: &RequestedDevices| ask.is_for_whole_accelerators(class(ask));
-        if !request.options.iter().any(accelerators) {
+        let is_whole = |ask: &RequestedDevices| ask.is_for_whole_accelerators(class(ask));
+        if !request.options.iter().any(|ask| ask.accelerators(class(ask)).is_some()) {
             return None;
         }
         // AWS Neuron runs its own collectives.
         let nccl = request.options.iter().any(|ask| ask.driver_or_class_name(class(ask)) != "neuron.aws.com");
         // All devices of a node, or alternatives that differ: the number is not known.
-        let mut counts =
-            request.options.iter().map(|ask| if accelerators(ask) { ask.count } else { Some(0) });
+        let mut counts = request.options.iter().map(|ask| if is_whole(ask) { ask.count } else { Some(0) });
         let first = counts.next().flatten();
         let count = first.filter(|_| counts.all(|c| c == first));
         let share = |n: u32| n.div_ceil(u32::try_from(together.max(1)).unwrap_or(u32::MAX)).max(1);
-        let whole = count.map_or(0, share);
+        let whole = count.filter(|count| *count > 0).map_or(0, share);
         let running = AcceleratorsOfContainer { any: true, whole, unknown: count.is_none(), nccl };
         // The devices that the later containers have too are counted there.
         let ordinary = AcceleratorsOfContainer { whole: if together == 0 { whole } else { 0 }, ..running };

@@ -153,7 +153,7 @@ impl FactsOfAllObjects {
         insert_by_namespace(&mut self.namespaced.claim_templates, namespace, name, Arc::clone(claim));
     }
 
-    pub(crate) fn add_slice_of_newest_generation(&mut self, slice: &DevicesInResourceSlice) {
+    pub(crate) fn note_sriov_driver_and_add_slice_unless_outdated(&mut self, slice: &DevicesInResourceSlice) {
         self.namespaced.claimed_networks.note_if_sriov_driver(&slice.driver);
         let pools = self.index.pools.entry(slice.driver.clone()).or_default();
         match pools.get_mut(&slice.pool) {

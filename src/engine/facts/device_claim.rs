@@ -1,6 +1,6 @@
 //! ResourceClaim and ResourceClaimTemplate: how many devices of which classes.
 
-use super::device_class::{self, DeviceClass, DevicesOfSelectors, SRIOV_DRIVER, Selector};
+use super::device_class::{self, DeviceClass, DevicesOfSelectors, SRIOV_DRIVER, Selector, SizeOfAccelerator};
 use super::object_shape::{MAX_NAME_LENGTH, Meta, Object, count_if_not_negative, non_empty};
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::json::types_of_decoded_fields::{Objects, optional_struct};
@@ -84,12 +84,20 @@ impl RequestedDevices {
     /// that is for accelerators.
     #[must_use]
     pub fn is_for_whole_accelerators(&self, class: Option<&DeviceClass>) -> bool {
-        if device_class::is_class_of_whole_accelerators(&self.class, class) {
-            return true;
+        self.accelerators(class) == Some(SizeOfAccelerator::Whole)
+    }
+
+    /// The accelerators that it is for, by the same evidence.
+    #[must_use]
+    pub fn accelerators(&self, class: Option<&DeviceClass>) -> Option<SizeOfAccelerator> {
+        if let Some(size) = device_class::accelerators_of_class(&self.class, class) {
+            return Some(size);
         }
-        let by_class = class.is_some_and(|class| class.driver.is_some() || class.no_whole_device);
+        let has_driver = class.is_some_and(|class| class.driver.is_some());
         let DevicesOfSelectors { driver, no_whole_device } = &self.selected;
-        !by_class && !no_whole_device && driver.as_deref().is_some_and(device_class::is_accelerator_driver)
+        let driver = driver.as_deref().filter(|_| !has_driver)?;
+        let is_slice = *no_whole_device || class.is_some_and(|class| class.no_whole_device);
+        device_class::size_of_accelerators_of_driver(driver, is_slice)
     }
 
     /// Whether it is for functions of dra-driver-sriov.

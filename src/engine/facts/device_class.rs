@@ -85,7 +85,7 @@ impl DevicesOfSelectors {
 /// orders. Of several, a driver of accelerators counts: the class may give its devices.
 fn compared_driver(expression: &str) -> Option<&str> {
     let compared = || expression.match_indices(DRIVER).filter_map(|(at, _)| compared_at(expression, at));
-    compared().find(|driver| is_accelerator_driver(driver)).or_else(|| compared().next())
+    compared().find(|driver| ACCELERATOR_DRIVERS.contains(driver)).or_else(|| compared().next())
 }
 
 const DRIVER: &str = "device.driver";
@@ -144,17 +144,40 @@ fn has_value_not_excluded(expression: &str, quoted: &str) -> bool {
 /// Whether a request of a class is for whole accelerators: by the class's selectors if known, else by its name.
 #[must_use]
 pub fn is_class_of_whole_accelerators(name: &str, class: Option<&DeviceClass>) -> bool {
+    accelerators_of_class(name, class) == Some(SizeOfAccelerator::Whole)
+}
+
+/// Class for MIG slices of NVIDIA's driver (NVIDIA/k8s-dra-driver-gpu deployments/helm, `deviceclass-mig.yaml`).
+const MIG_CLASS: &str = "mig.nvidia.com";
+
+/// What a device of accelerators is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SizeOfAccelerator {
+    /// A whole accelerator.
+    Whole,
+    /// A slice of one.
+    Slice,
+}
+
+/// The accelerators that a request of a class is for: by the class's selectors if known, else by its name.
+#[must_use]
+pub fn accelerators_of_class(name: &str, class: Option<&DeviceClass>) -> Option<SizeOfAccelerator> {
     match class {
         Some(DeviceClass { driver: Some(driver), no_whole_device, .. }) => {
-            ACCELERATOR_DRIVERS.contains(&driver.as_str()) && !no_whole_device
+            size_of_accelerators_of_driver(driver, *no_whole_device)
         }
-        _ => ACCELERATOR_DRIVERS.contains(&name),
+        _ if name == MIG_CLASS => Some(SizeOfAccelerator::Slice),
+        _ => size_of_accelerators_of_driver(name, false),
     }
 }
 
-/// Whether a driver has accelerators.
-pub(super) fn is_accelerator_driver(driver: &str) -> bool {
-    ACCELERATOR_DRIVERS.contains(&driver)
+/// The accelerators of a driver, if it has accelerators.
+pub(super) fn size_of_accelerators_of_driver(
+    driver: &str,
+    no_whole_device: bool,
+) -> Option<SizeOfAccelerator> {
+    let size = if no_whole_device { SizeOfAccelerator::Slice } else { SizeOfAccelerator::Whole };
+    ACCELERATOR_DRIVERS.contains(&driver).then_some(size)
 }
 
 /// The driver of a class: the one that a selector names, else the class's own name, since classes usually have their

@@ -118,6 +118,12 @@ pub(crate) fn does_key_match_field(field: &str, key: &str) -> bool {
         || !key.is_ascii() && field.chars().map(|c| c.to_ascii_lowercase()).eq(key.chars().map(folded))
 }
 
+/// Whether a key may match a field: its letters are ASCII or fold to ASCII, and it is not longer than any field.
+fn may_match_any_field(key: &str) -> bool {
+    const LONGEST: usize = 40;
+    key.len() <= LONGEST && key.chars().all(|c| c.is_ascii() || matches!(c, '\u{17f}' | '\u{212a}'))
+}
+
 /// The fields that keys below a key may match.
 pub(crate) fn fields_below_key<'f>(fields: &'f [&'static str], key: &str) -> &'f [&'static str] {
     if FIELDS_WITH_FREE_KEYS.contains(&key) { &[] } else { fields }
@@ -162,7 +168,7 @@ struct Reader<'f> {
 impl Reader<'_> {
     /// The field that a key matches; the key itself if it matches none.
     fn field(&self, key: String) -> String {
-        if self.fields.contains(&key.as_str()) {
+        if self.fields.contains(&key.as_str()) || !may_match_any_field(&key) {
             return key;
         }
         match self.fields.iter().find(|field| does_key_match_field(field, &key)) {

@@ -4,5 +4,8 @@
 /// Most items of a list of structs. Real pods stay far below; without a limit a pod of a few megabytes could take seconds or
 /// a hundred megabytes.
 pub(super) const MAX_OBJECTS: usize = 10_000;
+/// Most memory for these items (bytes), without the memory of their own lists and texts. `{}` in a list of containers has
+/// three bytes and takes 450. This is enough for 2,000 containers.
+pub(super) const MAX_MEMORY_OF_OBJECTS: usize = 1 << 20;
 /// Most resources of one container.
 pub(crate) const MAX_RESOURCES: usize = 64;

@@ -52,7 +52,7 @@ impl<'de> Reader<'de> {
         match self.cursor.take_text_without_escapes() {
             Some(text) => visitor.visit_borrowed_str(text),
             None if self.cursor.skip_space_and_peek() == Some(b'"') => {
-                visitor.visit_str(&self.read_text_with_escapes()?)
+                visitor.visit_string(self.read_text_with_escapes()?)
             }
             None => Err(self.other_type(&visitor)),
         }

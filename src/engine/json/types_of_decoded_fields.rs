@@ -1,7 +1,7 @@
 //! Building blocks of the read model: values that borrow from the request body and read `null` as absent, as Go's
 //! decoder does (encoding/json keeps the zero value when it reads `null`).
 
-use super::lists_too_long_to_decode::{MAX_OBJECTS, MAX_RESOURCES};
+use super::lists_too_long_to_decode::{MAX_MEMORY_OF_OBJECTS, MAX_OBJECTS, MAX_RESOURCES};
 use super::quantity::shorten_with_same_meaning;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
@@ -32,6 +32,9 @@ impl<'de> Visitor<'de> for TextVisitor {
     }
     fn visit_str<E: de::Error>(self, v: &str) -> Result<Self::Value, E> {
         Ok(Text(Cow::Owned(v.to_owned())))
+    }
+    fn visit_string<E: de::Error>(self, v: String) -> Result<Self::Value, E> {
+        Ok(Text(Cow::Owned(v)))
     }
 }
 
@@ -160,9 +163,10 @@ where
         }
         fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Objects<T>, A::Error> {
             let mut items = Vec::new();
+            let most = MAX_OBJECTS.min(MAX_MEMORY_OF_OBJECTS / size_of::<T>().max(1));
             while let Some(item) = seq.next_element::<E>()? {
-                if items.len() == MAX_OBJECTS {
-                    return Err(de::Error::custom(format!("more than {MAX_OBJECTS} items")));
+                if items.len() == most {
+                    return Err(de::Error::custom(format!("more than {most} items")));
                 }
                 items.push(item.into().unwrap_or_default());
             }
@@ -348,7 +352,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for QuantityText<'a> {
                 Ok(QuantityText::of(v.to_string()))
             }
             fn visit_f64<E: de::Error>(self, v: f64) -> Result<Self::Value, E> {
-                Ok(QuantityText::of(v.to_string()))
+                // All digits of 1e-307 are 309 characters.
+                let is_short = v == 0.0 || (1e-9..1e18).contains(&v.abs());
+                Ok(QuantityText::of(if is_short { v.to_string() } else { format!("{v:e}") }))
             }
             fn visit_bool<E: de::Error>(self, v: bool) -> Result<Self::Value, E> {
                 Ok(QuantityText::of(if v { "true" } else { "false" }))

@@ -79,7 +79,7 @@ fn indices_of_named_containers(subject: &Subject<'_>, list: &str) -> Result<Vec<
             None => {
                 let near = nearest_if_probably_meant(
                     name,
-                    subject.deadline.names_within_compare_budget(name, index.keys().copied()),
+                    subject.deadline.take_names_within_budgets(name, index.keys().copied()),
                 )
                 .map(str::to_owned);
                 return Err(WrongContainers::Unknown(name.to_owned(), near));

@@ -82,19 +82,21 @@ impl AcceleratorNames {
     }
 
     /// The accelerators that one container requests by its resources. Zero does not count. `backed` says for other
-    /// resources whether a unit is a whole accelerator.
+    /// resources whether a unit is a whole accelerator (`true`) or a slice.
     #[must_use]
     pub fn count_in_container(
         &self,
         container: &Container<'_>,
-        backed: &dyn Fn(&str) -> bool,
+        backed: &dyn Fn(&str) -> Option<bool>,
     ) -> AcceleratorsOfContainer {
         let mut demand = AcceleratorsOfContainer::default();
         for name in container.resource_names() {
             let (whole, nccl) = match self.find(name) {
                 Some(pattern) => (pattern.whole, !pattern.neuron),
-                None if backed(name) => (true, true),
-                None => continue,
+                None => match backed(name) {
+                    Some(whole) => (whole, true),
+                    None => continue,
+                },
             };
             let text = container
                 .limits()
@@ -148,7 +150,7 @@ mod tests {
     fn demand(resources: &str) -> AcceleratorsOfContainer {
         let json = format!(r#"{{"resources":{resources}}}"#);
         let container = serde_json::from_str::<Container<'_>>(&json).unwrap();
-        AcceleratorNames::default().count_in_container(&container, &|_| false)
+        AcceleratorNames::default().count_in_container(&container, &|_| None)
     }
 
     #[test]

@@ -25,7 +25,15 @@ pub const MAX_COMPARED_VALUES: usize = 20_000;
 /// Most values that profiles set in all different pod templates of an object while the templates are checked (count): each
 /// takes about 0.7 microseconds. Four times as many as are compared.
 pub const MAX_CHECKED_VALUES: usize = 80_000;
-/// What a container takes to check, as a number of such values.
+/// Bytes of commands, of arguments and of the networks annotation that take as long to check as such a value.
+pub const TEXT_PER_VALUE: usize = 16;
+/// What an entry of the node selector or a toleration takes to check, as a number of such values.
+pub const COST_OF_NODE_CONDITION: usize = 2;
+/// The same for a variable.
+pub const COST_OF_VARIABLE: usize = 2;
+/// The same for a network of a pod.
+pub const COST_OF_NETWORK: usize = 3;
+/// The same for a container.
 pub const COST_OF_CONTAINER: usize = 16;
 /// The same for each different name of a resource, and for each entry of limits and requests.
 pub const COST_OF_RESOURCE_NAME: usize = 8;

@@ -218,6 +218,44 @@ pub(super) fn resolve_by_nodes_or_selectors(
     )
 }
 
+/// The classes of nodes that a pod can run on, and those that lack a resource that it requests.
+fn classes_that_fit_and_lack(
+    constraints: &NodeConstraintsOfPod<'_>,
+    subject: &Subject<'_>,
+) -> (ClassSet, ClassSet) {
+    let snapshot = subject.snapshot;
+    // See `without_classes_lacking_accelerators`.
+    let lacking = match constraints.node_name {
+        Some(_) => snapshot.all_nodes().classes().empty_set(),
+        None => classes_lacking_published_resources(constraints, subject),
+    };
+    let mut landing = without_classes_lacking_accelerators(
+        snapshot.landing(constraints, subject.deadline),
+        constraints,
+        snapshot,
+    );
+    landing.difference_with(&lacking);
+    (landing, lacking)
+}
+
+/// Profiles whose nodes a term of the pod's affinity asks for, although the pod can run on none of them now, beside the
+/// profile that was found by the nodes it can run on.
+pub(super) fn profiles_asked_beside_found(
+    constraints: &NodeConstraintsOfPod<'_>,
+    subject: &Subject<'_>,
+    found: Option<&Arc<Profile>>,
+) -> Vec<Arc<Profile>> {
+    // A node selector alone asks for the same nodes as those that the pod can run on.
+    if constraints.terms.is_none() || constraints.node_name.is_some() {
+        return Vec::new();
+    }
+    let conditions = Conditions::of(constraints, (subject.snapshot, subject.namespace), subject.deadline);
+    let (landing, lacking) = classes_that_fit_and_lack(constraints, subject);
+    let asked =
+        profiles_asked_without_usable_nodes(&conditions, (constraints, subject), (&landing, &lacking), found);
+    asked.into_values().collect()
+}
+
 /// The profiles of the nodes that a pod can run on, except those that the profile it names replaces; while no such node
 /// exists, the profiles that its selectors leave.
 pub(super) fn profiles_of_nodes_beside_named(
@@ -227,19 +265,8 @@ pub(super) fn profiles_of_nodes_beside_named(
 ) -> Vec<Arc<Profile>> {
     let snapshot = subject.snapshot;
     let conditions = Conditions::of(constraints, (snapshot, subject.namespace), subject.deadline);
-    // See `without_classes_lacking_accelerators`.
     let bound = constraints.node_name.is_some();
-    let lacking = if bound {
-        snapshot.all_nodes().classes().empty_set()
-    } else {
-        classes_lacking_published_resources(constraints, subject)
-    };
-    let mut landing = without_classes_lacking_accelerators(
-        snapshot.landing(constraints, subject.deadline),
-        constraints,
-        snapshot,
-    );
-    landing.difference_with(&lacking);
+    let (landing, lacking) = classes_that_fit_and_lack(constraints, subject);
     let CandidatesOnNodes { mut found, served, bare } =
         candidates_on_nodes(&landing, constraints, subject, named.map(|p| &**p));
     if served || bare || is_bound_to_existing_node(constraints, snapshot) {
@@ -287,7 +314,7 @@ fn profiles_asked_without_usable_nodes(
     let admitted = snapshot.profiles().filter(|p| snapshot.admits(p, subject.namespace));
     for profile in admitted
         .take_while(|_| !subject.deadline.is_over())
-        .filter(|p| conditions.a_term_requires_nodes_of_or_was_not_compared(p))
+        .filter(|p| conditions.a_term_asks_for_nodes_of_or_was_not_compared(p))
     {
         asked.add_if_when_is_met(profile, subject);
     }
@@ -310,7 +337,7 @@ fn profiles_asked_without_usable_nodes(
     remove_outranked(&mut asked.profiles, |_| Strength::Nodes);
     if let Some(named) = named {
         asked.profiles.retain(|_, p| {
-            let both = conditions.terms_that_require_one_require_other(p, named);
+            let both = conditions.terms_that_ask_for_one_require_other(p, named);
             p.name != named.name && !replaces(named, p, if both { std::slice::from_ref(named) } else { &[] })
         });
     }

@@ -123,22 +123,23 @@ impl<'a> Conditions<'a> {
         })
     }
 
-    /// Whether a term of the pod asks for the nodes of a profile: each node that satisfies the term is one of them.
-    pub(crate) fn a_term_requires_nodes_of(&self, profile: &Profile) -> bool {
+    /// Whether a term of the pod asks for the nodes of a profile: each node that satisfies the term is one of them, or the
+    /// term lists, for each label that selects them, a value that they have.
+    fn a_term_asks_for_nodes_of(&self, profile: &Profile) -> bool {
         let Some(wanted) = self.labels_that_select_nodes_of(profile) else { return false };
         let rest = self.beyond_selector(wanted);
-        self.terms.iter().any(|term| implies(term, &rest))
+        self.terms.iter().any(|term| asks_for(term, &rest))
     }
 
-    /// Whether each term that asks for the nodes of one profile asks for those of another one too.
-    pub(crate) fn terms_that_require_one_require_other(&self, one: &Profile, other: &Profile) -> bool {
+    /// Whether each term that asks for the nodes of one profile is satisfied only by nodes of another one.
+    pub(crate) fn terms_that_ask_for_one_require_other(&self, one: &Profile, other: &Profile) -> bool {
         let (Some(one), Some(other)) =
             (self.labels_that_select_nodes_of(one), self.labels_that_select_nodes_of(other))
         else {
             return false;
         };
         let (one, other) = (self.beyond_selector(one), self.beyond_selector(other));
-        self.terms.iter().all(|term| !implies(term, &one) || implies(term, &other))
+        self.terms.iter().all(|term| !asks_for(term, &one) || implies(term, &other))
     }
 
     /// What a term must require in order to ask for the nodes of a profile. A profile without a node selector is for its
@@ -150,9 +151,9 @@ impl<'a> Conditions<'a> {
     }
 
     /// The same, and also where there are more terms than are compared: one of the others may ask for these nodes.
-    pub(crate) fn a_term_requires_nodes_of_or_was_not_compared(&self, profile: &Profile) -> bool {
+    pub(crate) fn a_term_asks_for_nodes_of_or_was_not_compared(&self, profile: &Profile) -> bool {
         self.more && self.catalog.selection_of(&profile.name).is_some()
-            || self.a_term_requires_nodes_of(profile)
+            || self.a_term_asks_for_nodes_of(profile)
     }
 
     /// Whether every node that satisfies the pod satisfies what is wanted; not if nothing is.
@@ -175,6 +176,16 @@ impl<'a> Conditions<'a> {
         let all = wanted.iter().map(|(key, wanted)| (&**key, wanted));
         all.filter(|(key, wanted)| !by_selector(key, wanted)).collect()
     }
+}
+
+/// Whether a term implies what is wanted, or lists for each label a value that is wanted.
+fn asks_for(term: &ByLabel<'_>, wanted: &[(&str, &CombinedConditions<Box<str>>)]) -> bool {
+    let lists = |condition: &CombinedConditions<&str>, wanted: &CombinedConditions<Box<str>>| {
+        condition.allowed.is_some() && condition.can_both_hold(wanted)
+    };
+    let asks =
+        |condition: &CombinedConditions<&str>, wanted| condition.implies(wanted) || lists(condition, wanted);
+    wanted.iter().all(|(key, wanted)| term.get(key).is_some_and(|condition| asks(condition, wanted)))
 }
 
 /// Whether every node that satisfies a term satisfies what is wanted.

@@ -30,7 +30,7 @@ pub(super) fn resolve_named_profile(name: &str, by: Evidence, subject: &Subject<
             let base = crate::profile::built_in_bases::BASES.iter().any(|(base, _)| *base == name);
             let fix = match nearest_if_probably_meant(
                 name,
-                subject.deadline.names_within_compare_budget(name, usable()),
+                subject.deadline.take_names_within_budgets(name, usable()),
             ) {
                 _ if base => {
                     format!(

@@ -17,25 +17,34 @@ pub(crate) struct PlannedForNodes<'a> {
 
 /// Finds them. Where the pod itself chooses its profile, by name, resource or network, or keeps two profiles from being
 /// chosen, the profiles of its nodes hold as well: a tenant writes pods, and the platform team writes profiles. The same
-/// holds for a pod with the profile of the highest priority that is not kept to the nodes of that profile.
+/// holds for a pod with the profile of the highest priority that is not kept to the nodes of that profile. Beside a profile
+/// that was found in another way, those hold whose nodes a term of the pod's affinity asks for, although none of these nodes
+/// is there now.
 pub(crate) fn profiles_of_nodes_also_held(
     subject: &Subject<'_>,
     resolution: &Resolution,
     planned: &PlannedForNodes<'_>,
 ) -> Vec<Arc<Profile>> {
-    use Evidence::{Network, PodAnnotation, Priority, Resource};
-    let named = match resolution {
+    use Evidence::{Flag, Network, PodAnnotation, Priority, Resource};
+    let (named, chosen_by_pod) = match resolution {
+        Resolution::Profile { evidence: Flag, .. } => return Vec::new(),
         Resolution::Profile { profile, evidence: PodAnnotation | Resource(_) | Network(_) | Priority } => {
-            Some(profile)
+            (Some(profile), true)
         }
         // Of a profile that does not apply nothing holds, and it replaces none.
-        Resolution::Outside { evidence: Resource(_) | Network(_), .. } | Resolution::Ambiguous { .. } => None,
-        _ => return Vec::new(),
+        Resolution::Outside { evidence: Resource(_) | Network(_), .. } | Resolution::Ambiguous { .. } => {
+            (None, true)
+        }
+        Resolution::Profile { profile, evidence } if evidence.is_of_nodes() => (Some(profile), false),
+        _ => (None, false),
     };
     if !subject.snapshot.catalog().any_profile_restricts_variables() {
         return Vec::new();
     }
     let mut constraints = NodeConstraintsOfPod::of(subject.pod);
+    if !chosen_by_pod {
+        return candidates_by_nodes::profiles_asked_beside_found(&constraints, subject, named);
+    }
     constraints.resources.extend(&planned.resources);
     let selector = named.and_then(|profile| profile.node_selector.as_ref()).filter(|_| planned.placed);
     if let Some(selector) = selector {

@@ -12,6 +12,9 @@ use serde_json::value::RawValue;
 /// what belongs to the namespace compares its name.
 const MAX_NAME: usize = 253;
 
+/// Longest uid (bytes). The API server writes a UUID, which has 36 (k8s.io/apimachinery pkg/util/uuid). The answer repeats it.
+const MAX_UID: usize = 253;
+
 /// The request envelope, with the object as raw text or decoded.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "O: Deserialize<'de>"))]
@@ -100,6 +103,9 @@ pub enum RequestError {
     /// A namespace whose name Kubernetes does not allow.
     #[error("the namespace of the request has a name of {0} bytes; names have at most {MAX_NAME}")]
     Namespace(usize),
+    /// A uid that no API server writes.
+    #[error("the uid of the request has {0} bytes; a uid has at most {MAX_UID}")]
+    Uid(usize),
     /// A request without the id that the answer must carry.
     #[error("the request has no uid")]
     NoUid,
@@ -150,7 +156,11 @@ fn request_of_valid_envelope<O>(review: AdmissionReview<'_, O>) -> Result<Reques
     if namespace > MAX_NAME {
         return Err(RequestError::Namespace(namespace));
     }
-    if request.uid.is_empty() { Err(RequestError::NoUid) } else { Ok(request) }
+    match request.uid.len() {
+        0 => Err(RequestError::NoUid),
+        length if length > MAX_UID => Err(RequestError::Uid(length)),
+        _ => Ok(request),
+    }
 }
 
 #[cfg(test)]
@@ -168,5 +178,17 @@ mod tests {
         };
         assert_eq!(of(253), Ok(253));
         assert_eq!(of(254), Err(RequestError::Namespace(254)));
+    }
+
+    #[test]
+    fn a_uid_is_short() {
+        let of = |length: usize| {
+            let uid = "u".repeat(length);
+            let body = format!(
+                r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"{uid}"}}}}"#
+            );
+            parse(body.as_bytes()).map(|request| request.uid.len())
+        };
+        assert_eq!((of(253), of(254)), (Ok(253), Err(RequestError::Uid(254))));
     }
 }

@@ -13,9 +13,11 @@ use crate::plan::pod_with_plan::PodWithPlan;
 use crate::plan::{Edit, GKE_DOMAIN, Plan, plan_profile_for_pod};
 use crate::pod::PodView;
 use crate::pod::limits_and_costs_of_pods::{
-    COST_OF_CLAIM, COST_OF_CONTAINER, COST_OF_PROFILE, COST_OF_RESOURCE, COST_OF_RESOURCE_NAME,
-    ENTRIES_PER_VALUE, claims_within_and_beyond_limit,
+    COST_OF_CLAIM, COST_OF_CONTAINER, COST_OF_NETWORK, COST_OF_NODE_CONDITION, COST_OF_PROFILE,
+    COST_OF_RESOURCE, COST_OF_RESOURCE_NAME, COST_OF_VARIABLE, ENTRIES_PER_VALUE, TEXT_PER_VALUE,
+    claims_within_and_beyond_limit,
 };
+use crate::pod::pod_fields::Container;
 use crate::profile::{Ignorable, Profile};
 use crate::resolve::explain_resolution::{ResolutionExplanation, explain_resolution};
 use crate::resolve::{
@@ -193,11 +195,19 @@ impl<'p> ExaminedPod<'p> {
         let resources = names.len() * COST_OF_RESOURCE_NAME + entries * COST_OF_RESOURCE;
         let claims = claims_within_and_beyond_limit(pod).0.len() * COST_OF_CLAIM;
         let variables: usize = containers().map(|c| c.env().len()).sum();
+        let commands: usize =
+            containers().flat_map(Container::command_and_argument_words).map(str::len).sum();
+        let networks = pod.annotation(multus::NETWORKS_ANNOTATION).map_or(0, str::len);
+        let listed = self.subject.readable_networks().map_or(0, |networks| networks.items.len());
+        let selector = pod.spec.as_ref().and_then(|s| s.node_selector.as_ref()).map_or(0, |s| s.0.len());
+        let conditions = (selector + pod.tolerations().len()) * COST_OF_NODE_CONDITION;
+        let texts = (commands + networks) / TEXT_PER_VALUE + listed * COST_OF_NETWORK;
         let profiles = self.also_held.len() + self.if_accelerated.holding.len();
         let compared = variables.saturating_mul(profiles) / ENTRIES_PER_VALUE;
         let profiles = cost_of_profiles(&self.subject, self.subject.snapshot);
         let containers = containers().count() * COST_OF_CONTAINER;
-        let parts = [containers, resources, claims, variables, compared, profiles];
+        let variables = variables.saturating_mul(COST_OF_VARIABLE);
+        let parts = [containers, resources, claims, variables, compared, profiles, conditions, texts];
         parts.into_iter().fold(self.count_planned_values(), usize::saturating_add)
     }
 

@@ -9,7 +9,7 @@ pub(super) const MAX_ELEMENTS: usize = 500;
 
 /// Steps of one join: elements that are compared, and values that are copied, where a long text counts as several. A
 /// TrainJob of people takes a few hundred.
-const MAX_STEPS: usize = 50_000;
+const MAX_STEPS: usize = 16_000;
 
 /// Values of one join that are copied, whatever their length: the copies of all jobs are checked. A variable has three.
 const MAX_COPIED: usize = 5_000;

@@ -166,7 +166,7 @@ impl<'a> FindingsOfRule<'a> {
         message: impl AsRef<str>,
         fix: impl AsRef<str>,
     ) {
-        if self.has_room_for(severity) {
+        if self.may_still_report(severity) {
             self.push_finding(severity, path.into(), None, message.as_ref(), fix.as_ref());
         }
     }
@@ -192,31 +192,31 @@ impl<'a> FindingsOfRule<'a> {
         message: impl AsRef<str>,
         fix: impl AsRef<str>,
     ) {
-        if self.has_room_for(severity) {
+        if self.may_still_report(severity) {
             self.push_finding(severity, path.into(), Some(spot()), message.as_ref(), fix.as_ref());
         }
     }
 
     /// Whether the rule should stop: it has reported as many findings of its own severity as it may, or the time is over.
     pub(super) fn must_stop_reporting(&self) -> bool {
-        !self.has_room_for(self.severity)
+        !self.may_still_report(self.severity)
     }
 
     /// Whether it takes another finding of a severity.
-    pub(super) fn has_room_for(&self, severity: Severity) -> bool {
+    pub(super) fn may_still_report(&self, severity: Severity) -> bool {
         let severity = severity.min(self.severity);
         let own = self.out.iter().rev().take_while(|f| f.rule == self.rule);
         !self.deadline.is_over()
             && own.filter(|f| f.severity == severity).count() < MAX_FINDINGS_PER_RULE_AND_SEVERITY
     }
 
-    /// The names to compare with a wanted one; see [`DecisionLimits::names_within_compare_budget`].
-    pub(super) fn names_within_compare_budget<'n>(
+    /// The names to compare with a wanted one; see [`DecisionLimits::take_names_within_budgets`].
+    pub(super) fn take_names_within_budgets<'n>(
         &self,
         wanted: &str,
         names: impl Iterator<Item = &'n str>,
     ) -> impl Iterator<Item = &'n str> {
-        self.deadline.names_within_compare_budget(wanted, names)
+        self.deadline.take_names_within_budgets(wanted, names)
     }
 
     fn push_finding(

@@ -139,6 +139,10 @@ pub(crate) fn read_variables_of_app_containers<'a>(
         .collect()
 }
 
+/// Longest value that is read (bytes). Linux starts no program with a longer variable (`MAX_ARG_STRLEN` is 32 pages, which are
+/// 128 KiB on x86), and each rule about the variable reads its value.
+const MAX_LENGTH_OF_VARIABLE: usize = 128 << 10;
+
 impl<'a> ContainerVariables<'a> {
     fn push(
         &mut self,
@@ -148,6 +152,7 @@ impl<'a> ContainerVariables<'a> {
         place: WhereVariableIsSet<'a>,
     ) {
         let known = find_variable(&name);
+        let value = value.filter(|value| value.len() <= MAX_LENGTH_OF_VARIABLE);
         self.lengths |= length_bit(&name);
         if self.all.is_empty() {
             // The container's own and the planned ones.

@@ -86,12 +86,12 @@ fn apply_ignore_annotation(
     out: &mut FindingsOfRule<'_>,
 ) {
     let Some(rule) = find_rule(id) else {
-        if !out.has_room_for(INEFFECTIVE_IGNORE.severity) {
+        if !out.may_still_report(INEFFECTIVE_IGNORE.severity) {
             return;
         }
         let ids = RULES.iter().map(|rule| rule.id);
         let wanted = id.to_ascii_uppercase();
-        let hint = match nearest_if_probably_meant(&wanted, out.names_within_compare_budget(&wanted, ids)) {
+        let hint = match nearest_if_probably_meant(&wanted, out.take_names_within_budgets(&wanted, ids)) {
             Some(near) => format!("Did you mean {IGNORE_PREFIX}{near}?"),
             None => "Write an id of `fabric-admission rules list`.".to_owned(),
         };

@@ -214,11 +214,6 @@ impl Catalog {
         self.listed.get(key)
     }
 
-    /// The labels of which profiles list values.
-    pub(crate) fn labels_with_listed_values(&self) -> impl Iterator<Item = (&str, &ValuesListedForLabel)> {
-        self.listed.iter().map(|(key, listed)| (&**key, listed))
-    }
-
     /// Resources of a profile that none of its nodes knows.
     #[must_use]
     pub fn resources_on_none_of_its_nodes(&self, profile: &str) -> &[String] {

@@ -207,7 +207,7 @@ impl Store {
                     &f.claim,
                 ),
                 Fact::AddressPool(f) => facts.add_address_pool_or_mark_conflict(&id.name, f),
-                Fact::Slice(f) => facts.add_slice_of_newest_generation(f),
+                Fact::Slice(f) => facts.note_sriov_driver_and_add_slice_unless_outdated(f),
                 Fact::TrainingRuntime(f) => facts.add_training_runtime(&id.namespace, &id.name, f),
             }
         }

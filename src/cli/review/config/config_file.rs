@@ -1,6 +1,6 @@
 //! One file, with those that it extends.
 
-use super::path_in_repository::path_in_repository;
+use super::join_or_refuse_outside_repository::join_or_refuse_outside_repository;
 use super::which_findings_config_ignores::{IgnoreEntry, Ignores};
 use crate::cli::fail_on_flag::FailOn;
 use crate::cli::input;
@@ -116,7 +116,8 @@ impl Config {
         let ignores =
             keys.ignore.map(|entries| Ignores::check_and_take_entries(entries, directory)).transpose()?;
         let here = |pointer: &str, path: PathBuf| {
-            path_in_repository(directory, &path).map_err(|message| (pointer.to_owned(), message))
+            join_or_refuse_outside_repository(directory, &path)
+                .map_err(|message| (pointer.to_owned(), message))
         };
         let cluster = keys.cluster.map(|paths| {
             let paths = paths.into_iter().enumerate();

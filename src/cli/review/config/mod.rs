@@ -3,7 +3,7 @@
 
 mod config_file;
 mod group_inputs_by_config_file;
-mod path_in_repository;
+mod join_or_refuse_outside_repository;
 mod path_patterns;
 mod which_findings_config_ignores;
 

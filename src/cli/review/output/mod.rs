@@ -124,7 +124,7 @@ impl<'w> ReviewOutput<'w> {
     }
 
     /// Reviews the documents of some inputs. Returns the severity of the most severe finding that counts.
-    pub(super) fn decide_and_write_part(
+    pub(super) fn decide_and_write_inputs_of_one_config(
         &mut self,
         part: InputsToReview<'_>,
         unread: Vec<UnreadInput>,
@@ -199,7 +199,7 @@ impl<'w> ReviewOutput<'w> {
             pairs.fold_repeated_findings(reviewed);
             self.tail.summary.count_result(reviewed);
             let json = reviewed.part.clone().and_then(|part| document.json.get().get(part));
-            self.baselines.count_against_baseline_and_record(baseline, reviewed, json.unwrap_or_default());
+            self.baselines.note_object_mark_findings_and_record(baseline, reviewed, json.unwrap_or_default());
             worst = worst.max(match baseline {
                 None => reviewed.worst_severity(),
                 Some(_) => reviewed.worst_severity_not_in_baseline(),

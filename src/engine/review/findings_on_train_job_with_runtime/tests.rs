@@ -194,8 +194,20 @@ fn too_much_is_not_followed() {
     };
     let followed =
         |jobs, n, fields| joined("ClusterTrainingRuntime", &runtime(jobs), &overrides(n, fields)).is_some();
-    assert!(followed(16, 64, 4));
+    assert!(followed(16, 64, 1));
     assert!(!followed(17, 1, 1) && !followed(1, 65, 1) && !followed(16, 64, 8));
+}
+
+/// The fields of a patch are not pruned here.
+#[test]
+fn a_patch_adds_no_templates() {
+    let patched = |templates: usize| {
+        let pod = json!({"spec": {"containers": [{"name": "a"}]}});
+        let spec = json!({"other": vec![json!({"template": pod}); templates]});
+        let patch = json!({"trainingRuntimeSpec": {"template": {"spec": spec}}});
+        joined("ClusterTrainingRuntime", RUNTIME, &job(json!({"runtimePatches": [patch]}))).is_some()
+    };
+    assert!(patched(2) && !patched(MAX_JOBS));
 }
 
 #[test]

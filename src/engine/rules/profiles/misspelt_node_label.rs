@@ -83,7 +83,7 @@ pub(super) fn find_misspelt_label_or_value(
             .take(MAX_VALUES_COMPARED)
             .collect();
         let values =
-            subject.deadline.names_within_compare_budget(wanted, of_profiles.into_iter().chain(of_nodes));
+            subject.deadline.take_names_within_budgets(wanted, of_profiles.into_iter().chain(of_nodes));
         if let Some(value) =
             name_meant_by_misspelt(wanted, values.filter(|value| same_family(r.key, wanted, value)))
         {
@@ -95,7 +95,7 @@ pub(super) fn find_misspelt_label_or_value(
         let keys = nodes.label_keys().filter(|_| !context.subject.snapshot.is_not_for_operator());
         let of_profiles: BTreeSet<&str> = published().map(|condition| condition.key).collect();
         let keys = of_profiles.into_iter().chain(keys);
-        name_meant_by_misspelt(r.key, subject.deadline.names_within_compare_budget(r.key, keys))
+        name_meant_by_misspelt(r.key, subject.deadline.take_names_within_budgets(r.key, keys))
             .map(|key| Misspelt { nobody, written, meant: format!("label {}", escaped_and_cut(key, 80)) })
     })
 }

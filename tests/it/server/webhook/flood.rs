@@ -185,10 +185,16 @@ fn largest_answer() -> Outcome {
     assert!(most.status == 200 && most.body.contains("\"patch\""), "{}", most.status);
     assert!(most.body.len() < 1 << 20, "{}", most.body.len());
     // The API server's word of it would be FAB805 as well: nothing is injected, and the pod gets the reason.
-    for containers in [fabric_admission::plan::MAX_CONTAINERS + 1, 9_000] {
+    for containers in [fabric_admission::plan::MAX_CONTAINERS + 1, 2_000] {
         let beyond = ask(containers)?;
         assert!(beyond.status == 200 && !beyond.body.contains("\"patch\""), "{}", beyond.status);
         assert!(beyond.body.contains("FAB805") && beyond.body.len() < 16 << 10, "{}", beyond.body.len());
     }
+    let refused = ask(9_000)?;
+    assert!(
+        refused.status == 400 && refused.body.contains("/spec/containers: more than "),
+        "{}",
+        refused.body
+    );
     Ok(())
 }

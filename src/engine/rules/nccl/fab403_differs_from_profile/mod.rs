@@ -156,7 +156,7 @@ fn compare_with_profiles_of_nodes(
     (place, severity): (&ComparedContainer<'_>, Severity),
     findings: &mut FindingsOfRule<'_>,
 ) {
-    if !findings.has_room_for(severity) {
+    if !findings.may_still_report(severity) {
         return;
     }
     let variables: Vec<RestrictedVariable<'_, '_, '_>> =
@@ -169,7 +169,7 @@ fn compare_with_profiles_of_nodes(
             false => (severity, &mut takes),
             true => (Severity::Warning, &mut takes_warnings),
         };
-        *open = *open && findings.has_room_for(as_severity);
+        *open = *open && findings.may_still_report(as_severity);
         if !*open {
             continue;
         }

@@ -51,7 +51,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
             let shown = escaped_and_cut(key, 60);
             let meant =
                 MEANT.iter().find(|(wrong, _)| wrong.eq_ignore_ascii_case(key)).map(|(_, right)| *right);
-            match meant.or_else(|| nearest_if_probably_meant(key, context.subject.deadline.names_within_compare_budget(key, KEYS_THAT_PROGRAMS_READ.into_iter()))) {
+            match meant.or_else(|| nearest_if_probably_meant(key, context.subject.deadline.take_names_within_budgets(key, KEYS_THAT_PROGRAMS_READ.into_iter()))) {
                 Some(right) => findings.add(
                     networks_annotation(),
                     format!("item {place} of the networks annotation has the unknown key {shown:?}, which Multus ignores"),

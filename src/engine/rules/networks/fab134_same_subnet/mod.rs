@@ -20,8 +20,9 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-/// Maximum number of subnets that are compared. Real pods have a few networks with one subnet each.
-const MAX_PAIRS: usize = 8192;
+/// Maximum number of subnets that are compared. Real pods have a few networks with one subnet each, and a workload may have
+/// hundreds of templates.
+const MAX_SUBNETS: usize = 512;
 
 fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let snapshot = context.subject.snapshot;
@@ -44,13 +45,18 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let subnets = counted.flat_map(|(index, namespace, fact)| {
         snapshot.subnets_that_must_not_overlap(namespace, fact).iter().map(move |s| (*s, index))
     });
-    let Some((subnet, first, second)) = first_two_members_that_overlap(subnets.take(MAX_PAIRS).collect())
+    let Some((subnet, first, second)) = first_two_members_that_overlap(subnets.take(MAX_SUBNETS).collect())
     else {
         return;
     };
     let (Some(first), Some(second)) = (all.get(first), all.get(second)) else { return };
+    // Anyone may claim a namespace, and learns no address of its networks.
+    let subnet = match snapshot.is_for_anyone() {
+        true => "a subnet".to_owned(),
+        false => format!("subnet {subnet}"),
+    };
     let message = format!(
-        "networks {} ({}) and {} ({}) of the pod share subnet {subnet}: Linux sends through only one of the two interfaces",
+        "networks {} ({}) and {} ({}) of the pod share {subnet}: Linux sends through only one of the two interfaces",
         first.place,
         first.describe(),
         second.place,

@@ -57,7 +57,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) 
     } else if !(known.contains(&&*pool.name) || known.is_empty() && other.is_empty()) {
         let fix = match nearest_if_probably_meant(
             &pool.name,
-            context.deadline.names_within_compare_budget(&pool.name, known.iter().copied()),
+            context.deadline.take_names_within_budgets(&pool.name, known.iter().copied()),
         ) {
             Some(near) => format!("Did you mean {near}?"),
             None => "Write the name of a pool that exists, or create this pool.".to_owned(),

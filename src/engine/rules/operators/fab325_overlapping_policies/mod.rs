@@ -52,7 +52,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
                         true => Severity::Error,
                         false => Severity::Warning,
                     };
-                if !findings.has_room_for(severity) {
+                if !findings.may_still_report(severity) {
                     continue;
                 }
                 findings.add_with_severity(
@@ -72,7 +72,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
                 // Two different numbers are a deliberate order.
                 let severity =
                     if own.priority == policy.priority { Severity::Warning } else { Severity::Info };
-                if !findings.has_room_for(severity) || !may_take_same_nic_by_other_fields(&nics, policy) {
+                if !findings.may_still_report(severity) || !may_take_same_nic_by_other_fields(&nics, policy) {
                     continue;
                 }
                 let Some(ours) = our_nodes.as_ref() else { return };

@@ -26,7 +26,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     {
         let findings = &mut findings.about_other_object(other.name);
         let severity = if other.shared.is_certain() { Severity::Error } else { Severity::Warning };
-        if !findings.has_room_for(severity) {
+        if !findings.may_still_report(severity) {
             continue;
         }
         let Some(met) = nics.first_nic_in_common(other.policy, false) else { continue };

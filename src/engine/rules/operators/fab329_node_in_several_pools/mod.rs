@@ -42,7 +42,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
             continue;
         }
         let severity = if shared.is_certain() { Severity::Error } else { Severity::Warning };
-        if !findings.has_room_for(severity) {
+        if !findings.may_still_report(severity) {
             continue;
         }
         findings.add_with_severity(

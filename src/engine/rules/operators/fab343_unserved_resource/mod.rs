@@ -28,7 +28,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let bare = name.rsplit('/').next().unwrap_or(name);
     let hint = nearest_if_probably_meant(
         bare,
-        context.deadline.names_within_compare_budget(bare, policies.map(|(_, _, p)| p.resource.as_str())),
+        context.deadline.take_names_within_budgets(bare, policies.map(|(_, _, p)| p.resource.as_str())),
     );
     let shown = escaped_and_cut(name, 63);
     findings.add(

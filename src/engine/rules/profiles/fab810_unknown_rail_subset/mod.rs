@@ -36,7 +36,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         };
         let (has, fix) = match nearest_if_probably_meant(
             name,
-            context.deadline.names_within_compare_budget(name, known()),
+            context.deadline.take_names_within_budgets(name, known()),
         ) {
             _ if list.is_empty() => (
                 "the profile defines no rail subsets".to_owned(),

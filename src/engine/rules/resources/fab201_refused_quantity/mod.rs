@@ -66,6 +66,9 @@ fn check_quantities(at: &dyn Fn() -> String, resources: &Resources<'_>, findings
                 _ => None,
             });
             if let Some((what, fix)) = wrong {
+                if findings.must_stop_reporting() {
+                    return;
+                }
                 findings.add(
                     path(),
                     format!("{}: {:?} {what}", escaped_and_cut(name, 80), escaped_and_cut(&text.0, 40)),
@@ -99,6 +102,9 @@ fn check_request_equals_limit(
 ) {
     let resource = || escaped_and_cut(name, 80);
     match limits.and_then(|l| l.get(name)).map(|t| Amount::parse(&t.0)) {
+        Some(Ok(limit)) if limit == request => {}
+        // The texts below cost more than the check.
+        _ if findings.must_stop_reporting() => {}
         None => findings.add(
             path(),
             format!(
@@ -108,7 +114,7 @@ fn check_request_equals_limit(
             ),
             format!("Add {}: {} to limits.", resource(), escaped_and_cut(text, 40)),
         ),
-        Some(Ok(limit)) if limit != request => findings.add(
+        Some(Ok(limit)) => findings.add(
             path(),
             format!(
                 "{}: the request ({}) differs from the limit ({}), so the API server refuses the pod",

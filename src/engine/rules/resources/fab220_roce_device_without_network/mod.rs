@@ -123,7 +123,10 @@ impl<'a> NetworksOverResource<'a> {
             Self { is_known: false, own: None, is_function: fact.server == ResourceProvider::SriovOperator };
         for network in snapshot.networks_attaching_resource(fact) {
             found.is_known = true;
-            if found.own.is_none() && (!snapshot.is_not_for_operator() || network.namespace == namespace) {
+            // Anyone may claim a namespace, but has to know the names of its networks.
+            let may_be_named = !snapshot.is_not_for_operator()
+                || network.namespace == namespace && !snapshot.is_for_anyone();
+            if found.own.is_none() && may_be_named {
                 found.own = Some(network);
             }
             found.is_function |= network.fact.class.sharing == Some(Sharing::ExclusiveVf);

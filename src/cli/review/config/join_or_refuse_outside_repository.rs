@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// The path leads out of the Git working tree of the directory, or to neither a file nor a directory. A path to nothing is
 /// an error where it is read.
-pub(super) fn path_in_repository(directory: &Path, path: &Path) -> Result<PathBuf, String> {
+pub(super) fn join_or_refuse_outside_repository(directory: &Path, path: &Path) -> Result<PathBuf, String> {
     let joined = directory.join(path);
     let Ok(whole) = joined.canonicalize() else { return Ok(joined) };
     if !whole.is_file() && !whole.is_dir() {
