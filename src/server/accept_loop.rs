@@ -11,6 +11,7 @@ use super::open_connections::{OpenConnections, Place, Refused};
 use super::routes;
 use super::shared_state::State;
 use super::stop_signals::Stop;
+use super::tls_records_without_data::{CountedRecords, RecordAllowance};
 use axum::Router;
 use axum::http::{HeaderValue, header};
 use hyper::body::Incoming;
@@ -151,6 +152,8 @@ impl Connection {
         let Self { acceptor, router, state, caller } = self;
         let watch = Arc::clone(&caller.watch);
         let _ = stream.set_nodelay(true);
+        let allowance = RecordAllowance::new();
+        let stream = CountedRecords::new(stream, Arc::clone(&allowance));
         let handshake = tokio::select! {
             handshake = tokio::time::timeout(state.limits.handshake, acceptor.accept(stream)) => handshake,
             () = watch.wait_until_asked_to_make_room() => {
@@ -205,7 +208,10 @@ impl Connection {
             .timer(TokioTimer::new())
             .header_read_timeout(state.limits.idle)
             .max_buf_size(READ_BUFFER)
-            .serve_connection(TokioIo::new(WatchedStream::new(tls, Arc::clone(&watch))), service);
+            .serve_connection(
+                TokioIo::new(WatchedStream::new(tls, Arc::clone(&watch), Arc::clone(&allowance))),
+                service,
+            );
         let mut connection = pin!(connection);
         let ended = tokio::select! {
             outcome = &mut connection => outcome,
@@ -229,6 +235,9 @@ impl Connection {
         };
         if let Err(error) = ended {
             tracing::debug!(%error, "connection ended with an error");
+        }
+        if allowance.is_spent() {
+            state.metrics.count_shed(Shed::EmptyRecords);
         }
         state.metrics.count_closed_connection();
     }

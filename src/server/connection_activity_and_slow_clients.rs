@@ -3,6 +3,7 @@
 //! long. So this module watches the stream itself: from the first byte of a request to the end of its headers, and from an
 //! answer to its last byte.
 
+use super::tls_records_without_data::RecordAllowance;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -238,11 +239,12 @@ impl ConnectionWatch {
 pub(super) struct WatchedStream<S> {
     stream: S,
     watch: Arc<ConnectionWatch>,
+    records: Arc<RecordAllowance>,
 }
 
 impl<S> WatchedStream<S> {
-    pub(super) fn new(stream: S, watch: Arc<ConnectionWatch>) -> Self {
-        Self { stream, watch }
+    pub(super) fn new(stream: S, watch: Arc<ConnectionWatch>, records: Arc<RecordAllowance>) -> Self {
+        Self { stream, watch, records }
     }
 }
 
@@ -254,8 +256,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for WatchedStream<S> {
     ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         let poll = Pin::new(&mut self.stream).poll_read(cx, buf);
-        if buf.filled().len() > before {
+        let data = buf.filled().len() - before;
+        if data > 0 {
             self.watch.record_first_byte_of_header();
+            self.records.earn_by_data(data);
         }
         poll
     }

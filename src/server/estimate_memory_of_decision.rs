@@ -21,13 +21,16 @@ pub(super) const MAX_ESCAPES: usize = 500_000;
 #[derive(Debug, Default, Clone, Copy)]
 pub struct DecisionMemoryEstimate {
     weighed: usize,
-    entries: usize,
-    in_texts: usize,
-    escapes: usize,
-    /// Bytes of the text so far, and whether it has an escape.
-    text: (usize, bool),
     /// Bytes of texts with escapes.
     escaped_texts: usize,
+    // A body has fewer than four billion bytes.
+    entries: u32,
+    in_texts: u32,
+    escapes: u32,
+    /// Bytes of the text so far.
+    text: u32,
+    /// Whether this text has an escape.
+    text_has_escape: bool,
     within: Within,
 }
 
@@ -51,8 +54,8 @@ impl DecisionMemoryEstimate {
     /// Memory of the decision (bytes).
     #[must_use]
     pub fn memory_of_decision(self) -> usize {
-        let entries = self.entries.saturating_mul(MEMORY_OF_ENTRY);
-        let in_texts = self.in_texts.saturating_mul(MEMORY_OF_ENTRY_IN_TEXT);
+        let entries = (self.entries as usize).saturating_mul(MEMORY_OF_ENTRY);
+        let in_texts = (self.in_texts as usize).saturating_mul(MEMORY_OF_ENTRY_IN_TEXT);
         let copies = self.escaped_texts.saturating_mul(COPIES_OF_ESCAPED_TEXT);
         self.weighed.saturating_add(entries).saturating_add(in_texts).saturating_add(copies)
     }
@@ -60,7 +63,7 @@ impl DecisionMemoryEstimate {
     /// Escape sequences (count).
     #[must_use]
     pub fn escapes(self) -> usize {
-        self.escapes
+        self.escapes as usize
     }
 
     /// Weighs work as if it were so many bytes without entries.
@@ -77,7 +80,7 @@ impl DecisionMemoryEstimate {
                 Within::Json => {
                     let entries = &mut self.entries;
                     let quote = bytes.find(|b| {
-                        *entries += usize::from(is_entry(**b));
+                        *entries += u32::from(is_entry(**b));
                         **b == b'"'
                     });
                     quote.map(|_| Within::Text)
@@ -86,17 +89,19 @@ impl DecisionMemoryEstimate {
                     let in_texts = &mut self.in_texts;
                     let before = bytes.len();
                     let end = bytes.find(|b| {
-                        *in_texts += usize::from(is_entry(**b));
+                        *in_texts += u32::from(is_entry(**b));
                         matches!(b, b'"' | b'\\')
                     });
-                    self.text.0 += before - bytes.len();
+                    self.text =
+                        self.text.saturating_add(u32::try_from(before - bytes.len()).unwrap_or(u32::MAX));
                     end.map(|b| {
                         let escape = *b != b'"';
-                        self.escapes += usize::from(escape);
-                        self.text.1 |= escape;
+                        self.escapes += u32::from(escape);
+                        self.text_has_escape |= escape;
                         if !escape {
-                            let (length, has_escape) = std::mem::take(&mut self.text);
-                            self.escaped_texts += if has_escape { length } else { 0 };
+                            let length = std::mem::take(&mut self.text) as usize;
+                            self.escaped_texts +=
+                                if std::mem::take(&mut self.text_has_escape) { length } else { 0 };
                         }
                         if escape { Within::Escape } else { Within::Json }
                     })
@@ -163,7 +168,7 @@ mod tests {
             for size in 1..=text.len().max(1) {
                 let mut weight = DecisionMemoryEstimate::default();
                 text.as_bytes().chunks(size).for_each(|part| weight.weigh_next_part_of_body(part));
-                let found = (weight.entries, weight.in_texts);
+                let found = (weight.entries as usize, weight.in_texts as usize);
                 assert_eq!((found, weight.weighed_bytes()), (expected, text.len()), "{text} by {size}");
             }
         }

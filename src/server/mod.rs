@@ -39,6 +39,7 @@ mod server_settings;
 mod shared_state;
 mod stop_signals;
 mod task_supervisor;
+mod tls_records_without_data;
 mod which_connection_closes;
 mod which_thread;
 

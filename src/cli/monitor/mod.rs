@@ -44,8 +44,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 15, requires = "ras_port", value_parser = clap::value_parser!(u64).range(1..=30))]
     ras_timeout: u64,
     /// For --ras-port: an index or role of the pod in its job; repeatable. Only the monitor of the job's first pod asks
-    /// RAS, because an answer of RAS covers all processes of the job. In the first pod, every value is 0 or master; empty
-    /// values do not count. If all values are empty, no monitor asks RAS. Without --rank-index, the monitors of all pods
+    /// RAS, because an answer of RAS covers all processes of the job. A pod is the first pod if each value is 0, master or
+    /// empty. If all values are empty, no monitor asks RAS. Without --rank-index, the monitors of all pods
     /// ask RAS
     #[arg(long, value_name = "INDEX", requires = "ras_port")]
     rank_index: Vec<String>,

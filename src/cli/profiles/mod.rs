@@ -27,7 +27,7 @@ enum Command {
     Show(Box<show::Arguments>),
     /// Check FabricProfiles and report all faults at once
     Validate(validate::Arguments),
-    /// Test FabricProfiles: compare the profile, the changes and the findings of pods with expectations
+    /// Test FabricProfiles: check that pods get the expected profile, changes and findings
     Test(Box<test::Arguments>),
 }
 

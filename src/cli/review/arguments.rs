@@ -25,8 +25,8 @@ pub(in crate::cli) struct Arguments {
     /// caller. Without this flag, the review uses all cluster objects
     #[arg(long, value_enum, value_name = "WHO")]
     pub(super) audience: Option<AudienceArgument>,
-    /// Namespaces of network operators and device plugins. With --audience, the review uses SriovNetworkNodePolicies
-    /// and other objects that describe the cluster only in the listed namespaces and in namespace default
+    /// Namespaces of network operators and device plugins. With --audience, the review ignores SriovNetworkNodePolicies
+    /// and other objects that describe the cluster, unless they are in a listed namespace or in namespace default
     #[arg(
         long, value_name = "NAMESPACE", value_delimiter = ',', value_parser = input::parse_namespace, requires = "audience",
         default_values = input::OPERATOR_NAMESPACES

@@ -30,8 +30,8 @@ pub(in crate::cli) struct Arguments {
     pub(super) cluster: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) choice: ClusterSettingFlags,
-    /// Namespaces of network operators and device plugins. The server uses SriovNetworkNodePolicies and other objects
-    /// that describe the cluster only in the listed namespaces and in namespace default
+    /// Namespaces of network operators and device plugins. The server ignores SriovNetworkNodePolicies and other objects
+    /// that describe the cluster, unless they are in a listed namespace or in namespace default
     #[arg(
         long, value_name = "NAMESPACE", env = "FABRIC_ADMISSION_OPERATOR_NAMESPACES", value_delimiter = ',',
         value_parser = parse_namespace, default_values = OPERATOR_NAMESPACES

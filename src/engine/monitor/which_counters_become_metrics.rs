@@ -151,7 +151,7 @@ pub static COUNTERS: [PortCounter; 47] = [
     hardware(
         "rnr_nak_retry_err",
         "rnr_nak_retry_packets_received_total",
-        "Answers that the receiver was not ready; the packets were sent again",
+        "Answers of receivers that were not ready (RNR NAK); the packets were sent again",
     ),
     hardware("roce_adp_retrans", "roce_adp_retransmits_total", "Adaptive retransmissions"),
     hardware(
@@ -217,7 +217,7 @@ pub static COUNTERS: [PortCounter; 47] = [
     hardware(
         "rnr_naks_rcvd",
         "rnr_naks_received_total",
-        "Answers that the receiver was not ready; the packets were sent again (bnxt_re)",
+        "Answers of receivers that were not ready (RNR NAK); the packets were sent again (bnxt_re)",
     ),
     hardware(
         "max_retry_exceeded",

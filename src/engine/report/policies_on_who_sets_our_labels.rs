@@ -23,7 +23,12 @@ pub fn policies_on_who_sets_our_labels(groups: &[String]) -> Vec<Value> {
     let who = groups.join(", ");
     let namespaces = policy(
         "namespaces",
-        &[resource_rule("", "v1", &["CREATE", "UPDATE"], &["namespaces"])],
+        &[resource_rule(
+            "",
+            "v1",
+            &["CREATE", "UPDATE"],
+            &["namespaces", "namespaces/status", "namespaces/finalize"],
+        )],
         &may(groups),
         &[
             (
@@ -36,7 +41,7 @@ pub fn policies_on_who_sets_our_labels(groups: &[String]) -> Vec<Value> {
     );
     let pods = policy(
         "pods",
-        &[resource_rule("", "v1", &["CREATE", "UPDATE"], &["pods"])],
+        &[resource_rule("", "v1", &["CREATE", "UPDATE"], &["pods", "pods/status"])],
         &may(&handing_on),
         &[("annotation fabric-admission.dev/profile", annotation("object.metadata"))],
         &who,

@@ -74,7 +74,7 @@ pub(super) fn findings(
                 finding.because = Some("Trainer 2.3 and later keep the runtime's resources");
                 finding
                     .message
-                    .push_str("; Kubeflow Trainer before 2.3 ignores the resources of the TrainingRuntime");
+                    .push_str(" (only with Kubeflow Trainer 2.3 or later, which keeps the resources of the TrainingRuntime)");
             }
         }
     }

@@ -111,11 +111,13 @@ pub enum Shed {
     SlowBody,
     /// A client too slow in taking its answer.
     SlowAnswer,
+    /// A client that sends too many TLS records without data.
+    EmptyRecords,
 }
 
 impl Shed {
     /// Every reason.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Connections,
         Self::PeerConnections,
         Self::Idle,
@@ -126,6 +128,7 @@ impl Shed {
         Self::SlowHeader,
         Self::SlowBody,
         Self::SlowAnswer,
+        Self::EmptyRecords,
     ];
 
     fn name(self) -> &'static str {
@@ -140,6 +143,7 @@ impl Shed {
             Self::SlowHeader => "slow_header",
             Self::SlowBody => "slow_body",
             Self::SlowAnswer => "slow_answer",
+            Self::EmptyRecords => "empty_records",
         }
     }
 }

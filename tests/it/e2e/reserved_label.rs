@@ -88,6 +88,19 @@ fn reserved(plane: &Plane) -> Outcome {
     assert!(done.ok, "{}", done.stderr);
     let done = ask(&TENANT, &["annotate", "ns", &namespace, &format!("{PROFILE}=p1")], "")?;
     assert!(refused(&done), "{}", done.stderr);
+    // The API server keeps changes of metadata that come with a status or with finalizers.
+    let patch = json!({"metadata": {"labels": {MODE: "enforce"}}}).to_string();
+    let done =
+        ask(&TENANT, &["patch", "ns", &namespace, "--subresource=status", "--type=merge", "-p", &patch], "")?;
+    assert!(refused(&done), "by its status: {}", done.stderr);
+    let stored = plane.kubectl(&["get", "ns", &namespace, "-o", "json"], "")?;
+    let mut finalized: serde_json::Value = serde_json::from_str(&stored.stdout).map_err(|e| e.to_string())?;
+    if let Some(labels) = finalized["metadata"]["labels"].as_object_mut() {
+        labels.remove(MODE);
+    }
+    let path = format!("/api/v1/namespaces/{namespace}/finalize");
+    let done = ask(&TENANT, &["replace", "--raw", &path, "-f", "-"], &finalized.to_string())?;
+    assert!(refused(&done), "by its finalizers: {}", done.stderr);
     let labelled = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "e2e-new", "labels": {MODE: "enforce"}}});
     let done = ask(&TENANT, &create, &labelled.to_string())?;
     assert!(refused(&done), "{}", done.stderr);

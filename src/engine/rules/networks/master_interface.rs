@@ -75,7 +75,7 @@ fn judged(
             Severity::Warning,
             KNOWN_ONLY_BY_NAME,
             format!(
-                "{cni_type} cannot be created over {shown}: this name is typical for InfiniBand interfaces"
+                "{cni_type} cannot be created over InfiniBand, and {shown} is a typical name of an InfiniBand interface"
             ),
             "Use ipoib or ib-sriov over InfiniBand.",
         )),

@@ -12,6 +12,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 pub(super) fn add(suite: &mut Suite) {
+    suite.add("webhook::tls_records_without_data_close_the_connection", empty_records);
     suite.add("webhook::slow_clients_are_closed", slow_clients);
     suite.add("webhook::idle_connections_live_longer_than_headers_may_take", idle);
     suite.add("webhook::a_header_byte_by_byte_is_late", trickles);
@@ -211,5 +212,30 @@ fn return_to_zero() -> Outcome {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
+    Ok(())
+}
+
+/// KeyUpdates with a byte of a header among thirty of them, so that rustls never counts more than it allows.
+fn empty_records() -> Outcome {
+    let server = start()?;
+    let mut client = server.client_at(9)?;
+    let mut sent = 0;
+    let closed = (0..1_000).any(|_| {
+        let mut step = || -> std::io::Result<()> {
+            for _ in 0..30 {
+                client.stream.conn.refresh_traffic_keys().map_err(std::io::Error::other)?;
+                sent += 1;
+            }
+            client.stream.write_all(b"G")?;
+            client.stream.flush()
+        };
+        step().is_err()
+    });
+    assert!(closed && sent < 10_000, "{sent} KeyUpdates were read");
+    let until = Instant::now() + Duration::from_secs(5);
+    while server.shed("empty_records")? < 1.0 && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!((server.shed("empty_records")?, server.shed("slow_header")?), (1.0, 0.0));
     Ok(())
 }

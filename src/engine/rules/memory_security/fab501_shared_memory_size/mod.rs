@@ -75,7 +75,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
             && (known.is_some() || !has_refused_quantity(container))
         {
             let many = known.map(|n| format!(" for {}", count_with_noun(n as usize, "accelerator")));
-            let many = many.unwrap_or_else(|| ", and the number of accelerators is unknown".to_owned());
+            let many = many.unwrap_or_else(|| " for an unknown number of accelerators".to_owned());
             findings.add(path, format!("no {SHM_PATH} volume: NCCL gets the runtime's 64 MiB{many}"), fix);
         }
     }

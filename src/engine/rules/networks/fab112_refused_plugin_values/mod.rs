@@ -120,7 +120,7 @@ fn refused_pkey(plugin: &PluginInDefinition<'_>) -> Option<KeyMessageAndFix> {
         (
             "pkey",
             format!(
-                "pkey {shown:?} is not a hexadecimal number from 0x0 to 0x7fff: ib-kubernetes cannot read this pkey"
+                "pkey {shown:?} is not a number from 0x0 to 0x7fff with 0x: ib-kubernetes cannot read this pkey"
             ),
             "Write 0x and hexadecimal digits without the membership bit, such as 0x10.",
         )

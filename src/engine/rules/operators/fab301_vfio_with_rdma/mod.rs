@@ -25,14 +25,14 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
         findings.add(
             "/spec/deviceType",
             "deviceType is vfio-pci, but isRdma is true: VFs on vfio-pci have no RDMA device, so no node offers the resource",
-            "Set deviceType: netdevice. For DPDK and VMs, set isRdma: false.",
+            "Set deviceType: netdevice. For VMs or DPDK on vfio-pci, set isRdma: false.",
         );
     }
 }
 
 fn cel() -> Cel {
     let wrong = "variables.spec.?deviceType.orValue('') == 'vfio-pci' && variables.spec.?isRdma.orValue(false) == true";
-    let message = "deviceType is vfio-pci, but isRdma is true: VFs on vfio-pci have no RDMA device, so no node offers the resource; set deviceType: netdevice; for DPDK and VMs, set isRdma: false";
+    let message = "deviceType is vfio-pci, but isRdma is true: VFs on vfio-pci have no RDMA device, so no node offers the resource; set deviceType: netdevice; for VMs or DPDK on vfio-pci, set isRdma: false";
     let check = CelCheck { severity: Severity::Error, wrong: CelCondition::Object(wrong.into()), message };
     Cel { variables: Vec::new(), checks: vec![check], beyond: None }
 }

@@ -90,7 +90,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     findings.with_reason_for_lower_severity(VIRTUAL_MACHINES).add_with_severity(
         severity,
         path,
-        format!("deviceID {device} is an ID of VFs, not of NICs: {why}"),
+        format!("deviceID {device} is the ID of a VF, not of a physical NIC: {why}"),
         format!("{fix} the ID of the NIC: {}.", physical.join(", ")),
     );
 }
@@ -100,8 +100,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
 /// ConfigSriovDevicesVirtual).
 fn severity_and_effect_of_vf_id(context: &ObjectContext<'_>, num_vfs: Option<u32>) -> (Severity, String) {
     if let Some((node, nic)) = nodes_and_nics_of_sriov_policy::nics_that_policy_takes(context).next() {
-        let why =
-            format!("only virtual machines have NICs with this ID, such as {} of node {node}", nic.name);
+        let why = format!(
+            "only in a virtual machine does a VF appear as a NIC, such as {} of node {node}",
+            nic.name
+        );
         (Severity::Warning, why)
     } else if num_vfs == Some(1) {
         (Severity::Warning, "the operator finds NICs with this ID only in virtual machines".to_owned())
@@ -135,12 +137,12 @@ fn cel() -> Cel {
         ),
         CelCheck::error(
             condition_unless_named_default(&format!("!({ONE_VF}) &&\n{function}")),
-            "deviceID is an ID of VFs, not of NICs: the operator finds no NIC with this ID; write the \
+            "deviceID is the ID of a VF, not of a physical NIC: the operator finds no NIC with this ID; write the \
                  ID of the NIC, such as 101b, 101d, 1021 or a2dc",
         ),
         CelCheck::warning(
             condition_unless_named_default(&format!("{ONE_VF} &&\n{function}")),
-            "deviceID is an ID of VFs, not of NICs: the operator finds NICs with this ID only in virtual machines; write the \
+            "deviceID is the ID of a VF, not of a physical NIC: the operator finds NICs with this ID only in virtual machines; write the \
                  ID of the NIC, such as 101b, 101d, 1021 or a2dc",
         ),
     ];

@@ -107,4 +107,4 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     }
 }
 
-const FIX: &str = "Set the same value in both policies, or use two resourceNames.";
+const FIX: &str = "Set the same value in both, or use two resourceNames.";

@@ -42,12 +42,12 @@ fn check(context: &WorkloadContext<'_>, findings: &mut FindingsOfRule<'_>) {
         }
         let (path, shared) = match fixed.filter(|_| !pod.host_network()) {
             Some(name) => ("/spec/hostname", format!("host name {:?}", escaped_and_cut(name, 63))),
-            None => ("/spec/hostNetwork", "its host name".to_owned()),
+            None => ("/spec/hostNetwork", "the node's host name".to_owned()),
         };
         findings.add(
             format!("{}{path}", template.pointer),
             format!(
-                "{pods} pods may share a node ({each} of {whole} accelerators each, profile {:?}) and {shared}: NCCL sees one host",
+                "{pods} pods ({each} of {whole} accelerators each, profile {:?}) may run on one node with {shared}: NCCL sees one host",
                 profile.name
             ),
             "Add a required pod anti-affinity, or set NCCL_HOSTID from metadata.name.",

@@ -109,7 +109,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         _ if beside.is_some() => format!(
             "If nodes with this label need no profile, ignore this finding. For profile {name}, set pod annotation {PROFILE_ANNOTATION}: {name}."
         ),
-        _ => format!("For profile {name}, set pod annotation {PROFILE_ANNOTATION}: {name}{selector}."),
+        _ => format!("For {name}, set pod annotation {PROFILE_ANNOTATION}: {name}{selector}."),
     };
     let message = format!("{why} ({names}): the webhook injects nothing");
     let (severity, reason) = match (because, context.subject.snapshot.settings().ambiguity) {

@@ -45,7 +45,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let by = by.iter().flatten().next();
     let by = by.map(|d| format!(" ({} excludes the profile's current nodes)", escaped_and_cut(&d.by, 80)));
     let message = format!(
-        "no current node matches the pod, so the pod's selectors choose profile {:?}{}",
+        "no current node matches the pod: profile {:?} is chosen by the pod's selectors alone{}",
         profile.name,
         by.unwrap_or_default()
     );

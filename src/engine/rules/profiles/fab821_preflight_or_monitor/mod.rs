@@ -117,7 +117,7 @@ fn severity_path_message_and_fix(
                 name(*index),
                 why.words()
             ),
-            format!("Remove the mount at {NCCL_CONF_PATH}. If this is intended, ignore the finding."),
+            format!("Remove the mount that hides {NCCL_CONF_PATH}. If this is intended, ignore the finding."),
         ),
         AddedContainerRefusal::HostNetwork => (
             Severity::Info,

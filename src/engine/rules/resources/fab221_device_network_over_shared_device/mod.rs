@@ -39,7 +39,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
                 network.describe(),
                 known.class.plugin.unwrap_or_default()
             ),
-            "Use a macvlan network, or a resource of the SR-IOV device plugin.",
+            "Use a macvlan network or VFs.",
         );
     }
 }

@@ -28,7 +28,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         findings.add(
             format!("/spec/resourceClaims/{index}/resourceClaimName"),
             format!(
-                "several pods ({1}) share claim \"{0}\": all of them get the same devices of one node",
+                "the pod is one of several ({1}) that share claim \"{0}\": all of them get the same devices of one node",
                 escaped_and_cut(name, 63),
                 gang.words
             ),

@@ -1,0 +1,184 @@
+//! A limit for TLS records that bring no data: KeyUpdates, alerts and empty records. Each costs the server a few microseconds
+//! for some 27 bytes, and no deadline of a request runs meanwhile. rustls refuses more than 32 KeyUpdates in a row, but an empty
+//! record of data between them begins a new row (rustls src/common_state.rs, `received_app_data`). So the server counts all records
+//! below TLS, and closes a connection on which too many bring no data.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// Records that may come before any data, and the most that data can earn for later ones. A handshake has less than ten.
+const MOST: u32 = 256;
+/// Records that one read of data earns, and the bytes that earn one more. Go's smallest records have 1,400 bytes.
+const EARNED_BY_READ: u32 = 4;
+const BYTES_PER_RECORD: usize = 256;
+/// Length of a record's header: type, version and length of the rest (RFC 8446, section 5.1).
+const HEADER: usize = 5;
+
+/// The records that a connection may still send without data.
+#[derive(Debug)]
+pub(super) struct RecordAllowance {
+    left: AtomicU32,
+    spent: AtomicBool,
+}
+
+impl RecordAllowance {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self { left: AtomicU32::new(MOST), spent: AtomicBool::new(false) })
+    }
+
+    /// Whether the connection sent too many.
+    pub(super) fn is_spent(&self) -> bool {
+        self.spent.load(Ordering::Relaxed)
+    }
+
+    /// Data came: so many bytes in one read.
+    pub(super) fn earn_by_data(&self, bytes: usize) {
+        let more = EARNED_BY_READ + u32::try_from(bytes / BYTES_PER_RECORD).unwrap_or(MOST);
+        let _ = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            Some(left.saturating_add(more).min(MOST))
+        });
+    }
+
+    fn spend(&self, records: u32) -> io::Result<()> {
+        let spend = |left: u32| left.checked_sub(records);
+        if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_err() {
+            self.spent.store(true, Ordering::Relaxed);
+            return Err(io::Error::other("too many TLS records without data"));
+        }
+        Ok(())
+    }
+}
+
+/// Counts the records in a stream of bytes that comes in parts.
+#[derive(Debug, Default)]
+struct RecordCounter {
+    header: [u8; HEADER],
+    /// Bytes of the header so far.
+    known: usize,
+    /// Bytes that are left of the record.
+    rest: usize,
+}
+
+impl RecordCounter {
+    /// Records that begin in the next bytes.
+    fn count_records_in(&mut self, mut bytes: &[u8]) -> u32 {
+        let mut records = 0;
+        while !bytes.is_empty() {
+            if self.rest > 0 {
+                let skipped = self.rest.min(bytes.len());
+                self.rest -= skipped;
+                bytes = bytes.get(skipped..).unwrap_or_default();
+                continue;
+            }
+            let Some((byte, after)) = bytes.split_first() else { break };
+            if let Some(slot) = self.header.get_mut(self.known) {
+                *slot = *byte;
+            }
+            self.known += 1;
+            bytes = after;
+            if self.known == HEADER {
+                let [_, _, _, high, low] = self.header;
+                (self.rest, self.known) = (usize::from(u16::from_be_bytes([high, low])), 0);
+                records += 1;
+            }
+        }
+        records
+    }
+}
+
+/// A stream below TLS that ends with an error once the allowance is spent.
+pub(super) struct CountedRecords<S> {
+    stream: S,
+    counter: RecordCounter,
+    allowance: Arc<RecordAllowance>,
+}
+
+impl<S> CountedRecords<S> {
+    pub(super) fn new(stream: S, allowance: Arc<RecordAllowance>) -> Self {
+        Self { stream, counter: RecordCounter::default(), allowance }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for CountedRecords<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        let poll = Pin::new(&mut self.stream).poll_read(cx, buf);
+        let records = self.counter.count_records_in(buf.filled().get(before..).unwrap_or_default());
+        match self.allowance.spend(records) {
+            Ok(()) => poll,
+            Err(error) => Poll::Ready(Err(error)),
+        }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for CountedRecords<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+    }
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record with so many bytes behind its header.
+    fn record(length: u16) -> Vec<u8> {
+        let [high, low] = length.to_be_bytes();
+        [vec![23, 3, 3, high, low], vec![5; length.into()]].concat()
+    }
+
+    #[test]
+    fn records_are_counted_wherever_the_parts_end() {
+        let bytes = [record(22), record(0), record(16_401), record(1)].concat();
+        for size in [1, 2, 3, 4, 5, 6, 7, 27, 1000, bytes.len()] {
+            let mut counter = RecordCounter::default();
+            let counted: u32 = bytes.chunks(size).map(|part| counter.count_records_in(part)).sum();
+            assert_eq!((counted, counter.rest, counter.known), (4, 0, 0), "by {size}");
+        }
+    }
+
+    #[test]
+    fn data_earns_records() {
+        let allowance = RecordAllowance::new();
+        assert!(allowance.spend(MOST).is_ok() && allowance.spend(0).is_ok());
+        allowance.earn_by_data(1);
+        assert!(allowance.spend(EARNED_BY_READ).is_ok() && !allowance.is_spent());
+        // A body in the smallest records of a client that is not hostile.
+        for _ in 0..10_000 {
+            assert!(
+                allowance.left.load(Ordering::Relaxed) > 0 || {
+                    allowance.earn_by_data(1_400);
+                    true
+                }
+            );
+            assert!(allowance.spend(1).is_ok());
+            allowance.earn_by_data(1_400);
+        }
+        allowance.earn_by_data(usize::MAX);
+        assert!(allowance.spend(MOST + 1).is_err() && allowance.is_spent());
+    }
+}
