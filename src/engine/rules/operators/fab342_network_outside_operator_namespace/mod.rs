@@ -20,7 +20,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     if let Some((own, operator)) = own_and_operator_namespace_if_differing(context) {
         findings.add(
             "/spec/networkNamespace",
-            format!("networkNamespace is {target:?} on an object in {own:?}: the operator accepts this field only in {operator:?}"),
+            format!("networkNamespace {target:?} on an object in {own:?}: the operator accepts this field only in {operator:?}"),
             format!("Set metadata.namespace: {operator}, or remove networkNamespace."),
         );
     }

@@ -39,12 +39,12 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         findings.add(
             networks_annotation(),
             format!(
-                "network {} uses resource {} without isRdma: true ({}): NCCL uses TCP",
+                "network {} uses {} without isRdma ({}): NCCL uses TCP",
                 network.describe(),
                 escaped_and_cut(&resource.name.to_string(), 63),
                 resource.describe_provider(context.subject.snapshot.is_not_for_operator())
             ),
-            "Request a network with such a resource.",
+            "Request a network whose resource has isRdma: true.",
         );
     }
 }
