@@ -2,13 +2,13 @@
 
 use super::review::{Ignores, ReviewOptions, review_document};
 use super::{Exit, input};
-use crate::decision_limits::RunBudget;
 use crate::report::why::json::{PodEntry, Report};
 use crate::report::why::text::write_result;
 use crate::text::count_with_noun;
 use clap::ValueEnum;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         audience: None,
         ignores: Ignores::default(),
         why: true,
-        work: RunBudget::default(),
+        work: Arc::default(),
         estimate: None,
     };
     let mut unread = prepared.unread;

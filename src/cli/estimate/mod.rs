@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     match arguments.output {
         Output::Text => write(out, &document)?,
         Output::Json => {
-            serde_json::to_writer_pretty(&mut *out, &document)?;
+            crate::cli::write_pretty_json(out, &document)?;
             writeln!(out)?;
         }
     }

@@ -15,6 +15,9 @@ use std::collections::BTreeMap;
 
 /// Values of one object that are reported; each takes one more pass over the object.
 const MAX_RETYPED: usize = 50;
+/// Each of these values is found by reading the whole object again: text that is read at most (bytes). An object with many YAML
+/// aliases has up to 32 MiB.
+const MAX_BYTES_READ_AGAIN: usize = 16 << 20;
 
 /// Repeated keys of one object that are reported; the last of them counts the others.
 const MAX_REPEATED: usize = 50;
@@ -33,7 +36,9 @@ pub(super) fn retype_wrong_values(given: GivenObject<'_>) -> Option<RetypedObjec
     let object = given.object;
     let mut json = object.json.to_owned();
     let (mut findings, mut unknown) = (Vec::new(), Vec::new());
-    while findings.len() < MAX_RETYPED {
+    let mut left = MAX_BYTES_READ_AGAIN;
+    while findings.len() < MAX_RETYPED && left > 0 {
+        left = left.saturating_sub(json.len());
         let Some(error) = wrong_type(&json, object.is_pod()) else { break };
         let Some(range) = manifest::range_at_pointer(&json, &error.pointer) else { break };
         let value = json.get(range.clone()).unwrap_or_default();

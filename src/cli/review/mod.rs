@@ -39,6 +39,7 @@ use read_inputs_of_one_config::ReviewOfOneConfig;
 use shown_findings::FindingFilter;
 use std::fs::File;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     if let Some(clash) = output_flag::why_outputs_clash(&arguments.output) {
@@ -68,6 +69,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     // Everything is read before anything is written.
     let mut baselines = Baselines::new(arguments.write_baseline.is_some());
     let mut reviews = Vec::new();
+    let work = Arc::default();
     for group in groups {
         let baseline =
             match read_inputs_of_one_config::read_baseline_of_group(arguments, &group, &mut baselines) {
@@ -77,7 +79,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
                     return Ok(Exit::Usage);
                 }
             };
-        match read_inputs_of_one_config::read_inputs_with_config(arguments, group, baseline, err)? {
+        match read_inputs_of_one_config::read_inputs_with_config(arguments, group, baseline, &work, err)? {
             Ok(review) => reviews.push(review),
             Err(exit) => return Ok(exit),
         }

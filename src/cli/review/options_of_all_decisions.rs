@@ -19,8 +19,8 @@ pub(in crate::cli) struct ReviewOptions {
     pub(in crate::cli) ignores: Ignores,
     /// Whether to report how profiles were chosen.
     pub(in crate::cli) why: bool,
-    /// The work that the decisions may still take together.
-    pub(in crate::cli) work: RunBudget,
+    /// The work that the decisions of the run may still take together, whichever configurations its inputs have.
+    pub(in crate::cli) work: Arc<RunBudget>,
     /// The training to estimate for each workload.
     pub(in crate::cli) estimate: Option<EstimateRequest>,
 }

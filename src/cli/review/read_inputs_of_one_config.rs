@@ -9,6 +9,7 @@ use crate::cli::fail_on_flag::FailOn;
 use crate::cli::{Exit, input};
 use crate::decision_limits::RunBudget;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// The inputs of one configuration, ready to be reviewed.
 pub(super) struct ReviewOfOneConfig {
@@ -42,6 +43,7 @@ pub(super) fn read_inputs_with_config(
     arguments: &Arguments,
     group: InputsOfOneConfig,
     baseline: Option<BaselineNumber>,
+    work: &Arc<RunBudget>,
     err: &mut dyn Write,
 ) -> io::Result<Result<ReviewOfOneConfig, Exit>> {
     let InputsOfOneConfig { config, paths } = group;
@@ -59,7 +61,7 @@ pub(super) fn read_inputs_with_config(
         audience: audience.map(AudienceArgument::audience),
         ignores: config.ignores,
         why: false,
-        work: RunBudget::default(),
+        work: Arc::clone(work),
         estimate: arguments.estimate,
     };
     let fail_on = arguments.fail_on.or(config.fail_on).unwrap_or(FailOn::DEFAULT);

@@ -1,7 +1,8 @@
 //! Several contents of one object.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Debug;
+use std::fmt::{self, Debug, Write};
 
 /// What an object with two contents is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,8 +57,39 @@ pub(super) fn keep_one_of_differing<K: Ord, T: PartialEq + Debug>(
         return false;
     };
     let differs = *known != value;
-    if differs && format!("{value:?}") < format!("{known:?}") {
+    if differs && is_written_before(&value, known) {
         *known = value;
     }
     differs
+}
+
+/// Whether the text of a value is before that of another one. The other one may be long, and be compared with thousands, so its text
+/// ends at the first difference.
+fn is_written_before<T: Debug>(value: &T, other: &T) -> bool {
+    let text = format!("{value:?}");
+    let mut rest = TextToCompare { rest: text.as_bytes(), order: Ordering::Equal };
+    // An error ends it at the first difference. If all that is written is the start of the text, the text is longer.
+    let _ = write!(rest, "{other:?}");
+    rest.order.is_lt()
+}
+
+/// A text that is compared with what is written.
+struct TextToCompare<'t> {
+    rest: &'t [u8],
+    /// The order of the text and of what is written, as far as they are compared.
+    order: Ordering,
+}
+
+impl Write for TextToCompare<'_> {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        let length = part.len().min(self.rest.len());
+        let (own, rest) = self.rest.split_at(length);
+        let (written, more) = part.as_bytes().split_at(length);
+        self.rest = rest;
+        self.order = own.cmp(written);
+        if self.order.is_eq() && !more.is_empty() {
+            self.order = Ordering::Less;
+        }
+        if self.order.is_eq() { Ok(()) } else { Err(fmt::Error) }
+    }
 }

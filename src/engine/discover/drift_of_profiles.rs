@@ -117,7 +117,11 @@ pub fn drift(
                 profile: Some(profile.name.clone()),
                 field: "nodes",
                 in_profile: format!("{} nodes", nodes.len()),
-                in_cluster: format!("{} fabrics on these nodes: {}", fabrics.len(), names.join(", ")),
+                in_cluster: format!(
+                    "{} fabrics on these nodes: {}",
+                    fabrics.len(),
+                    crate::text::names_in_message(&names)
+                ),
                 origin: String::new(),
             });
         }

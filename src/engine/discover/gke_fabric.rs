@@ -105,7 +105,7 @@ fn fabric_of_gke_networks(
             format!(
                 "the nodes need {wanted} networks, one per NIC, but list {} ({})",
                 names.len(),
-                names.join(", ")
+                crate::text::names_in_message(&names)
             ),
             "Which networks are missing? Or which of these networks are not for training?",
         );

@@ -195,7 +195,10 @@ impl<'a> Machines<'a> {
                 }
             }
         }
-        all.iter().find_map(|(_, label)| self.label_that_only_others_have(at, label))
+        let inside = self.fabrics.get(at).map(|fabric| fabric.inside.as_slice()).unwrap_or_default();
+        let keys = inside.iter().flat_map(|node| node.labels.keys()).map(String::as_str);
+        let keys_inside: BTreeSet<&str> = keys.collect();
+        all.iter().find_map(|(_, label)| self.label_that_only_others_have(at, label, &keys_inside))
     }
 
     /// Whether a node outside has two labels.
@@ -213,14 +216,19 @@ impl<'a> Machines<'a> {
     }
 
     /// A label that all others with the same label have, and no node inside: often only the special nodes are labelled.
-    fn label_that_only_others_have(&self, at: usize, label: &Label) -> Option<Vec<Label>> {
-        let Fabric { inside, hints, .. } = self.fabrics.get(at)?;
+    fn label_that_only_others_have(
+        &self,
+        at: usize,
+        label: &Label,
+        keys_inside: &BTreeSet<&str>,
+    ) -> Option<Vec<Label>> {
+        let Fabric { hints, .. } = self.fabrics.get(at)?;
         let alike = self.outside_nodes_with_label(at, label);
         let first = alike.first()?;
         let marks = |key: &&String| {
             rank_of_label_key(key, first.provider(), hints).is_some()
                 && alike.iter().all(|node| node.label(key).is_some())
-                && !inside.iter().any(|node| node.labels.contains_key(*key))
+                && !keys_inside.contains(key.as_str())
         };
         let mark = first.labels.keys().find(marks)?;
         Some(vec![label.clone(), Label { key: mark.clone(), values: BTreeSet::new() }])

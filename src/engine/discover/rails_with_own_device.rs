@@ -38,14 +38,18 @@ pub(super) fn fabric_with_a_device_per_rail(
     let Some(link) = links.first().filter(|_| links.len() == pools.len()) else {
         let names: Vec<&str> = pools.iter().filter(|p| link_of(p).is_none()).map(|p| p.name).collect();
         return withheld(
-            format!("no object shows the link layer of {}", names.join(", ")),
+            format!("no object shows the link layer of {}", crate::text::names_in_message(&names)),
             "Are these NICs Ethernet (RoCE) or InfiniBand?",
         );
     };
     if let Some((_, other)) = links.iter().find(|(of, _)| *of != link.0) {
         let names: Vec<&str> = pools.iter().map(|pool| pool.name).collect();
         return withheld(
-            format!("{} have different link layers ({} and {other})", names.join(", "), link.1),
+            format!(
+                "{} have different link layers ({} and {other})",
+                crate::text::names_in_message(&names),
+                link.1
+            ),
             "Which of these resources are for training?",
         );
     }
@@ -153,7 +157,12 @@ fn network(pool: &Pool<'_>) -> Result<Sourced<String>, Outcome> {
         _ => {
             let objects: Vec<String> = pool.networks.iter().map(|network| named(network)).collect();
             Err(withheld(
-                format!("{} networks take devices of {} ({})", objects.len(), pool.name, objects.join(", ")),
+                format!(
+                    "{} networks take devices of {} ({})",
+                    objects.len(),
+                    pool.name,
+                    crate::text::names_in_message(&objects)
+                ),
                 "Which of these networks are rails for training, and in which order?",
             ))
         }

@@ -19,7 +19,7 @@ pub(super) fn outcome_for_resources_without_network(
         return withheld(
             format!(
                 "the nodes have several resources of RDMA NICs, and no network uses them: {}",
-                names.join(", ")
+                crate::text::names_in_message(&names)
             ),
             "Which of these resources do training pods request, and how many units?",
         );

@@ -99,7 +99,7 @@ fn of_pools<'a>(networks: &[&'a Network], shared: &[&&Pool<'_>]) -> Result<Vec<&
             format!(
                 "no object shows which of these networks use the HCAs of {} ({})",
                 pool_names(shared),
-                names.join(", ")
+                crate::text::names_in_message(&names)
             ),
             "Which of these networks are rails for training, and in which order?",
         ));

@@ -110,6 +110,20 @@ impl fmt::Display for Count<'_> {
     }
 }
 
+/// Most names in a message; the rest are counted.
+const MAX_NAMES_SHOWN: usize = 8;
+
+/// Names in a message, one after the other: the first eight, and the number of the rest.
+#[must_use]
+pub fn names_in_message<T: AsRef<str>>(names: &[T]) -> String {
+    let shown: Vec<String> =
+        names.iter().take(MAX_NAMES_SHOWN).map(|name| escaped_and_cut(name.as_ref(), 253)).collect();
+    match names.len().saturating_sub(MAX_NAMES_SHOWN) {
+        0 => shown.join(", "),
+        rest => format!("{} and {rest} more", shown.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

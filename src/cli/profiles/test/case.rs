@@ -3,7 +3,6 @@
 use super::expected_results::{ExpectedResult, ExpectedResults};
 use crate::cli::input::{self, InputFlags, ProfilesAndFacts};
 use crate::cli::review::{Ignores, ReviewOptions, review_document};
-use crate::decision_limits::RunBudget;
 use crate::report::ci::text_without_runner_commands;
 use crate::report::review_text::kind_name_and_template;
 use crate::report::{Located, ReviewedObject};
@@ -11,6 +10,7 @@ use crate::rules::Finding;
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// How the name of an expectation ends.
 pub(super) const EXPECTED: &str = ".expected.yaml";
@@ -70,7 +70,7 @@ impl Case {
             audience: None,
             ignores,
             why: false,
-            work: RunBudget::default(),
+            work: Arc::default(),
             estimate: None,
         };
         let (reviews, problems) = review_document::review_all_documents_and_report_unread(

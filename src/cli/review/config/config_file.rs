@@ -9,6 +9,7 @@ use crate::json::decode_with_place;
 use crate::manifest::{self, DocumentOrError, Part};
 use crate::report::UnreadInput;
 use serde::Deserialize;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -18,6 +19,9 @@ pub(super) const NAME: &str = ".fabric-admission.yaml";
 
 /// Files that `extend` one another.
 const DEEPEST: usize = 8;
+
+/// Most paths in `cluster` (count).
+const MAX_CLUSTER_PATHS: usize = 64;
 
 /// Longest file (bytes).
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -64,12 +68,16 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 impl Config {
-    /// Reads a file and those that it extends.
-    pub(super) fn read(path: &Path) -> Result<Self, UnreadInput> {
-        Self::read_from(path, 1)
+    /// Reads a file and those that it extends. `extended`: those that were read before, since many files may extend one.
+    pub(super) fn read(path: &Path, extended: &mut HashMap<PathBuf, Self>) -> Result<Self, UnreadInput> {
+        Self::read_from(path, extended, 1)
     }
 
-    fn read_from(path: &Path, depth: usize) -> Result<Self, UnreadInput> {
+    fn read_from(
+        path: &Path,
+        extended: &mut HashMap<PathBuf, Self>,
+        depth: usize,
+    ) -> Result<Self, UnreadInput> {
         let name = path.display().to_string();
         let at = |line, column, message: String| UnreadInput { file: name.clone(), line, column, message };
         let bytes = read(path).map_err(|error| at(1, 1, error.to_string()))?;
@@ -103,7 +111,18 @@ impl Config {
                     format!("more than {DEEPEST} files extend one another; does one extend itself?");
                 return Err(problem("/extend", message));
             }
-            Some(other) => Self::read_from(&directory.join(other), depth + 1)?,
+            Some(other) => {
+                let other = directory.join(other);
+                let whole = other.canonicalize().unwrap_or_else(|_| other.clone());
+                match extended.get(&whole) {
+                    Some(known) => known.clone(),
+                    None => {
+                        let read = Self::read_from(&other, extended, depth + 1)?;
+                        extended.insert(whole, read.clone());
+                        read
+                    }
+                }
+            }
         };
         Self::build(keys, base, &directory).map_err(|(pointer, message)| problem(&pointer, message))
     }
@@ -120,8 +139,21 @@ impl Config {
                 .map_err(|message| (pointer.to_owned(), message))
         };
         let cluster = keys.cluster.map(|paths| {
+            if paths.len() > MAX_CLUSTER_PATHS {
+                let message =
+                    format!("a configuration names at most {MAX_CLUSTER_PATHS} paths; name a directory");
+                return Err(("/cluster".to_owned(), message));
+            }
+            let mut known = HashSet::new();
             let paths = paths.into_iter().enumerate();
-            paths.map(|(index, path)| here(&format!("/cluster/{index}"), path)).collect()
+            let paths = paths.map(|(index, path)| here(&format!("/cluster/{index}"), path));
+            // A path that is named twice is read once.
+            paths
+                .filter(|path| {
+                    path.as_ref()
+                        .map_or(true, |path| known.insert(path.canonicalize().unwrap_or(path.clone())))
+                })
+                .collect::<Result<Vec<PathBuf>, _>>()
         });
         let profiles = keys.profiles.map(|path| here("/profiles", path)).transpose()?;
         let baseline = keys.baseline.map(|path| here("/baseline", path)).transpose()?;

@@ -42,10 +42,14 @@ pub(in crate::cli::review) fn group_inputs_by_config(
     match choice {
         ConfigChoice::None => return Ok(vec![InputsOfOneConfig { config: Config::default(), paths: files }]),
         ConfigChoice::File(file) => {
-            return Ok(vec![InputsOfOneConfig { config: Config::read(file)?, paths: files }]);
+            return Ok(vec![InputsOfOneConfig {
+                config: Config::read(file, &mut HashMap::new())?,
+                paths: files,
+            }]);
         }
         ConfigChoice::Nearest => {}
     }
+    let mut extended = HashMap::new();
     let mut nearest = Nearest::default();
     let mut numbers: HashMap<Option<PathBuf>, usize> = HashMap::new();
     let mut groups: Vec<InputsOfOneConfig> = Vec::new();
@@ -56,7 +60,8 @@ pub(in crate::cli::review) fn group_inputs_by_config(
         let number = match numbers.get(&found) {
             Some(number) => *number,
             None => {
-                let config = found.as_deref().map(Config::read).transpose()?.unwrap_or_default();
+                let config = found.as_deref().map(|file| Config::read(file, &mut extended)).transpose()?;
+                let config = config.unwrap_or_default();
                 groups.push(InputsOfOneConfig { config, paths: Vec::new() });
                 numbers.insert(found, groups.len() - 1);
                 groups.len() - 1

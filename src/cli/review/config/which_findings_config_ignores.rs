@@ -1,7 +1,7 @@
 //! `ignore`: findings that a site accepts in some of its files. They do not fail the command. The verdict stays that of the
 //! webhook, which does not know this file.
 
-use super::path_patterns::does_path_match_pattern;
+use super::path_patterns::{does_path_match_pattern, names_of_path};
 use crate::report::{Located, ReviewedObject};
 use crate::rules::which_findings_annotations_ignore::Suppressed;
 use crate::rules::{self, RULES};
@@ -23,10 +23,13 @@ pub(super) struct IgnoreEntry {
 #[derive(Debug, Clone)]
 struct Ignore {
     rules: Vec<&'static str>,
-    /// Patterns, relative to the directory of the configuration; empty for all files.
-    paths: Vec<String>,
+    /// Patterns by their names, relative to the directory of the configuration; empty for all files.
+    paths: Vec<Vec<String>>,
     reason: String,
 }
+
+/// Most entries of a configuration, and most paths of all entries (count). Each file is compared with them.
+const MAX_ENTRIES_OR_PATHS: usize = 2_000;
 
 /// A file, and the places of the entries that are for it.
 type EntriesOfFile = Option<(String, Arc<[usize]>)>;
@@ -35,7 +38,7 @@ type EntriesOfFile = Option<(String, Arc<[usize]>)>;
 #[derive(Debug, Clone, Default)]
 pub(in crate::cli) struct Ignores {
     directory: PathBuf,
-    entries: Vec<Ignore>,
+    entries: Arc<[Ignore]>,
     /// For the file that was asked for last: a file may have thousands of documents.
     of_last_file: Arc<Mutex<EntriesOfFile>>,
 }
@@ -47,6 +50,7 @@ impl Ignores {
         directory: &Path,
     ) -> Result<Self, (String, String)> {
         let mut read = Vec::new();
+        let mut patterns = 0;
         for (at, IgnoreEntry { rules: ids, paths, reason }) in entries.into_iter().enumerate() {
             if reason.trim().is_empty() {
                 return Err((format!("/ignore/{at}/reason"), "give a reason".to_owned()));
@@ -64,10 +68,16 @@ impl Ignores {
                 })?;
                 rules.push(rule.id);
             }
+            patterns += paths.len();
+            if at.max(patterns) > MAX_ENTRIES_OR_PATHS {
+                let message = format!("a configuration has at most {MAX_ENTRIES_OR_PATHS} entries and paths");
+                return Err((format!("/ignore/{at}"), message));
+            }
+            let paths = paths.iter().map(|path| names_of_path(path)).collect();
             read.push(Ignore { rules, paths, reason });
         }
         let directory = std::path::absolute(directory.join(".")).unwrap_or_default();
-        Ok(Self { directory, entries: read, ..Self::default() })
+        Ok(Self { directory, entries: read.into(), ..Self::default() })
     }
 
     fn places_of_entries_for_file(&self, file: &str) -> Arc<[usize]> {
@@ -77,6 +87,7 @@ impl Ignores {
         }
         let whole = std::path::absolute(file).unwrap_or_default();
         let path = whole.strip_prefix(&self.directory).unwrap_or(&whole).display().to_string();
+        let path = names_of_path(&path);
         let is_for_file = |ignore: &Ignore| {
             ignore.paths.is_empty()
                 || ignore.paths.iter().any(|pattern| does_path_match_pattern(pattern, &path))

@@ -16,7 +16,7 @@ pub struct Elf {
     pub architecture: &'static str,
 }
 
-/// Most libraries that one needs. More is not a library.
+/// Most libraries that one needs, and most folders that it names. More is not a library.
 const MOST: usize = 512;
 
 /// Reads an ELF file of 64 bits.
@@ -38,11 +38,16 @@ pub fn parse_elf(content: &[u8]) -> Reading<Elf> {
             || table.string(entry).map(|text| String::from_utf8_lossy(text).into_owned()).map_err(damaged);
         match entry.tag {
             DT_NEEDED => found.needed.push(text()?),
-            DT_RPATH | DT_RUNPATH => found.folders.extend(text()?.split(':').map(str::to_owned)),
+            DT_RPATH | DT_RUNPATH => {
+                found.folders.extend(text()?.split(':').take(MOST + 1).map(str::to_owned));
+            }
             _ => {}
         }
         if found.needed.len() > MOST {
             return Err(Unreadable::Failed("needs more than 512 libraries".to_owned()));
+        }
+        if found.folders.len() > MOST {
+            return Err(Unreadable::Failed("names more than 512 folders for its libraries".to_owned()));
         }
     }
     Ok(found)

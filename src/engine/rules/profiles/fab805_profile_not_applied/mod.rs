@@ -100,7 +100,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         WhyNothingPlanned::UnreadClaim(claim) => (
             pointers_in_pod::claim(claim.index),
             format!(
-                "claim {:?} may be for NICs, but its ResourceClaim or ResourceClaimTemplate is not known",
+                "the ResourceClaim or ResourceClaimTemplate of claim {:?} is not known, so the claim could be for NICs",
                 escaped_and_cut(&claim.claim, 63)
             ),
             CREATE.to_owned(),
