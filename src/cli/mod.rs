@@ -15,6 +15,7 @@ mod input;
 mod monitor;
 mod output_flag;
 mod preflight;
+mod pretty_json;
 mod probe;
 mod profiles;
 mod read_and_write_baseline_file;
@@ -31,7 +32,7 @@ pub use exit_code::Exit;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use closed_pipe::IgnoresClosedPipe;
-use std::io::{self, Write};
+use std::io;
 
 /// Makes GPU training pods fit their RDMA fabric, and explains every change and finding.
 #[derive(Debug, Parser)]
@@ -149,11 +150,4 @@ pub fn run() -> Exit {
             Exit::Internal
         }
     }
-}
-
-/// Writes a document as indented JSON. Its pieces are gathered: each write to standard output may be a system call.
-fn write_pretty_json(out: &mut dyn Write, document: &impl serde::Serialize) -> io::Result<()> {
-    let mut gathered = io::BufWriter::new(out);
-    serde_json::to_writer_pretty(&mut gathered, document)?;
-    gathered.flush()
 }

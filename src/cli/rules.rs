@@ -99,7 +99,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
                 .map(|rule| (rule, rule.page()))
                 .map(|(rule, page)| json!({"id": rule.id, "severity": rule.severity, "group": rule.group(), "summary": page.summary, "since": rule.since, "catalogue": page.catalogue}))
                 .collect();
-            crate::cli::write_pretty_json(out, &list)?;
+            crate::cli::pretty_json::write_pretty_json(out, &list)?;
             writeln!(out)?;
         }
         Format::Markdown => write!(out, "{}", crate::report::docs_page_of_rules::page())?,
@@ -155,7 +155,7 @@ fn write_exported_policies(arguments: &Export, out: &mut dyn Write, err: &mut dy
         }
         ExportFormat::Json => {
             let list: Value = json!({"apiVersion": "v1", "kind": "List", "items": objects});
-            crate::cli::write_pretty_json(out, &list)?;
+            crate::cli::pretty_json::write_pretty_json(out, &list)?;
             writeln!(out)?;
         }
     }

@@ -112,7 +112,7 @@ fn write_discovered(
     match format {
         Format::Yaml => out.write_all(printed_result::yaml(found).as_bytes())?,
         Format::Json => {
-            crate::cli::write_pretty_json(out, &printed_result::Report::new(found))?;
+            crate::cli::pretty_json::write_pretty_json(out, &printed_result::Report::new(found))?;
             writeln!(out)?;
         }
     }
@@ -154,7 +154,7 @@ fn write_drift_and_whether_any(
     match format {
         Format::Yaml => out.write_all(printed_result::drift_text(&comparison.drifts).as_bytes())?,
         Format::Json => {
-            crate::cli::write_pretty_json(out, &printed_result::DiffReport::new(&comparison))?;
+            crate::cli::pretty_json::write_pretty_json(out, &printed_result::DiffReport::new(&comparison))?;
             writeln!(out)?;
         }
     }

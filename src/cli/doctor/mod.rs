@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     match arguments.output {
         Format::Table => report_table::write(out, &report)?,
         Format::Json => {
-            crate::cli::write_pretty_json(out, &report)?;
+            crate::cli::pretty_json::write_pretty_json(out, &report)?;
             writeln!(out)?;
         }
     }

@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     match arguments.output {
         Output::Text => write(out, &document)?,
         Output::Json => {
-            crate::cli::write_pretty_json(out, &document)?;
+            crate::cli::pretty_json::write_pretty_json(out, &document)?;
             writeln!(out)?;
         }
     }

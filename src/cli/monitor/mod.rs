@@ -44,9 +44,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 15, requires = "ras_port", value_parser = clap::value_parser!(u64).range(1..=30))]
     ras_timeout: u64,
     /// For --ras-port: an index or role of the pod in its job; repeatable. Only the monitor of the job's first pod asks
-    /// RAS, because an answer of RAS covers all processes of the job. A pod is the first pod if each value is 0, master or
-    /// empty. If all values are empty, no monitor asks RAS. Without --rank-index, the monitors of all pods
-    /// ask RAS
+    /// RAS, because one RAS answer covers all processes of the job. A pod is the first pod if at least one value is 0 or
+    /// master, and every other value is 0, master or empty. Without --rank-index, the monitor of every pod asks RAS
     #[arg(long, value_name = "INDEX", requires = "ras_port")]
     rank_index: Vec<String>,
 }

@@ -102,7 +102,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     match arguments.output {
         Format::Text => write!(out, "{}", report.text())?,
         Format::Json => {
-            crate::cli::write_pretty_json(out, &report)?;
+            crate::cli::pretty_json::write_pretty_json(out, &report)?;
             writeln!(out)?;
         }
     }

@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     match arguments.output {
         Format::Text => text::write(out, &document, terminal_width::width())?,
         Format::Json => {
-            crate::cli::write_pretty_json(out, &document)?;
+            crate::cli::pretty_json::write_pretty_json(out, &document)?;
             writeln!(out)?;
         }
         Format::Github => write_github(out, &document)?,

@@ -226,9 +226,9 @@ impl<'a> Machines<'a> {
         let alike = self.outside_nodes_with_label(at, label);
         let first = alike.first()?;
         let marks = |key: &&String| {
-            rank_of_label_key(key, first.provider(), hints).is_some()
+            !keys_inside.contains(key.as_str())
+                && rank_of_label_key(key, first.provider(), hints).is_some()
                 && alike.iter().all(|node| node.label(key).is_some())
-                && !keys_inside.contains(key.as_str())
         };
         let mark = first.labels.keys().find(marks)?;
         Some(vec![label.clone(), Label { key: mark.clone(), values: BTreeSet::new() }])

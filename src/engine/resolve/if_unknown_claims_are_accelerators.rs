@@ -16,7 +16,7 @@ pub(crate) struct IfUnknownClaimsAreAccelerators {
 }
 
 /// Finds it. `held`: the profiles that hold beside the pod's own.
-pub(crate) fn resolve_if_unknown_claims_are_accelerators(
+pub(crate) fn try_unknown_claims_as_accelerators_and_restore_subject(
     subject: &mut Subject<'_>,
     (resolution, held): (&Resolution, &[Arc<Profile>]),
     flag: Option<&Arc<Profile>>,

@@ -36,7 +36,7 @@ pub(crate) use compare_selectors::Conditions;
 pub(crate) use default_profile::default_profile;
 pub(crate) use does_pod_meet_profile_when::unmet_condition_of_when;
 pub(crate) use if_unknown_claims_are_accelerators::{
-    IfUnknownClaimsAreAccelerators, resolve_if_unknown_claims_are_accelerators,
+    IfUnknownClaimsAreAccelerators, try_unknown_claims_as_accelerators_and_restore_subject,
 };
 pub use kinds_of_result_and_evidence::{AmbiguityCause, Evidence, MAX_CANDIDATES_SHOWN, Outcome, Resolution};
 pub use missing_networks_and_resources::{

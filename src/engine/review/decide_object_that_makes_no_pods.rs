@@ -1,7 +1,7 @@
 //! Decides on an object that is not a pod and makes none.
 
 use super::decision::Decision;
-use super::is_denied::lower_severities_then_sort_and_judge;
+use super::lower_severities_sort_and_judge::lower_severities_then_sort_and_judge;
 use super::pod_request::Stage;
 use crate::facts::EnforcementMode;
 use crate::json::annotations_of_object::AnnotationsOfObject;

@@ -22,7 +22,7 @@ use crate::profile::{Ignorable, Profile};
 use crate::resolve::explain_resolution::{ResolutionExplanation, explain_resolution};
 use crate::resolve::{
     AmbiguityCause, IfUnknownClaimsAreAccelerators, PlannedForNodes, Resolution, profiles_of_nodes_also_held,
-    resolve_if_unknown_claims_are_accelerators, resolve_profile_of_pod,
+    resolve_profile_of_pod, try_unknown_claims_as_accelerators_and_restore_subject,
 };
 use crate::rules::which_findings_annotations_ignore::{
     HowFarFindingsMayBeIgnored, set_aside_ignored_findings,
@@ -160,8 +160,12 @@ impl<'p> ExaminedPod<'p> {
         }
         let also_held = profiles_of_nodes_also_held(&subject, &resolution, &planned);
         let now = (&resolution, also_held.as_slice());
-        let if_accelerated =
-            resolve_if_unknown_claims_are_accelerators(&mut subject, now, request.profile, &planned);
+        let if_accelerated = try_unknown_claims_as_accelerators_and_restore_subject(
+            &mut subject,
+            now,
+            request.profile,
+            &planned,
+        );
         let not_injected = request.stage == Stage::Final
             && lacks_planned_networks_and_resources(&subject, &plan, &resolution);
         let plan = if request.stage == Stage::Final { plan.without_changes() } else { plan };

@@ -26,13 +26,13 @@ mod equal_templates_tests;
 mod findings_on_train_job_with_runtime;
 mod findings_on_variables_of_mpi_launcher;
 mod group_equal_templates_and_limit_work;
-mod is_denied;
 mod is_pod_in_scope;
 #[cfg(test)]
 mod is_pod_in_scope_tests;
 mod join_template_decisions;
 #[cfg(test)]
 mod json_reader_tests;
+mod lower_severities_sort_and_judge;
 mod names_in_metadata;
 mod only_new_findings_of_updates_count;
 mod order_of_findings;
@@ -52,7 +52,7 @@ pub use decide_pod::{decide_pod, explain_profile_of_pod};
 pub use decide_workload::decide_workload;
 pub use decision::Decision;
 use decision::ScopeOfParts;
-use is_denied::lower_severities_then_sort_and_judge;
+use lower_severities_sort_and_judge::lower_severities_then_sort_and_judge;
 pub use pod_request::{PodRequest, Stage};
 pub use runtimes_and_template_bound_of_body::{max_templates_in_body, stored_runtimes_of_train_job};
 pub use verdict_for_metrics::Verdict;

@@ -26,7 +26,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
         (
             "metaPlugins",
             plugins,
-            "not a series of JSON objects",
+            "not a list of JSON objects without brackets",
             "Write JSON objects with commas between them.",
         ),
         (

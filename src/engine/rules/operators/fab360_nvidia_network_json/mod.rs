@@ -34,7 +34,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
         Err(fault) => findings.add_in_text(
             "/spec/metaPlugins",
             fault.spot,
-            format!("metaPlugins is not a series of JSON objects with commas between them ({fault})"),
+            format!("metaPlugins is not a list of JSON objects without brackets ({fault})"),
             "Correct the JSON at this line and column.",
         ),
         Ok(entries) => {
