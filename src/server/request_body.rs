@@ -28,7 +28,7 @@ enum Unread {
 /// Pieces in which any body may arrive (count). A piece is a chunk or a TLS record, and costs about a microsecond.
 const PIECES_ALLOWED_TO_ANY_BODY: usize = 1024;
 /// Average length from which on a body may have more pieces (bytes). An API server sends pieces of kilobytes.
-const MIN_AVERAGE_PIECE_BYTES: usize = 64;
+const MIN_AVERAGE_PIECE_BYTES: usize = 1024;
 
 /// Reads the body of a request, within its limits of size, memory and time.
 pub(super) async fn read(state: &State, request: Request) -> Result<BytesWithinBudget, Response> {

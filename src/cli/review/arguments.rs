@@ -73,7 +73,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "KEY=VALUE,...", value_parser = crate::cli::estimate::parse_estimate_flag)]
     pub(super) estimate: Option<EstimateRequest>,
     /// Show all findings. Without this flag, the output hides info findings about settings that are often intended.
-    /// Output json always has all findings
+    /// JSON output always has all findings
     #[arg(long, short)]
     pub(super) verbose: bool,
 }

@@ -7,7 +7,10 @@ use crate::pod::workload_kinds;
 use crate::report::{Located, Repeated, ReviewedObject};
 use crate::rules::inputs::{self, Placeholder, Syntax};
 use crate::rules::{Finding, Severity, does_any_object_rule_run_on_kind, find_rule};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Most different placeholders whose text is looked for in messages (count).
+const MAX_TEXTS_COMPARED: usize = 64;
 
 impl ObjectWithPlaceholders {
     /// Moves behind so many results of the document.
@@ -50,14 +53,23 @@ fn take_out_findings_of_one_tool(
     let object = given.object;
     let mut caused = Vec::new();
     let mut worst: Option<Worst<'_>> = None;
+    let mut by_pointer: HashMap<&str, &Placeholder> = HashMap::new();
+    let mut texts: HashSet<&str> = HashSet::new();
+    let mut by_text: Vec<&Placeholder> = Vec::new();
+    for placeholder in &found {
+        by_pointer.entry(&placeholder.pointer).or_insert(placeholder);
+        if by_text.len() < MAX_TEXTS_COMPARED && texts.insert(&placeholder.text) {
+            by_text.push(placeholder);
+        }
+    }
     for (number, result) in results.iter_mut().enumerate() {
         let base = result.template.clone().unwrap_or_default();
         let mut taken = Repeated::default();
         result.findings.retain(|f| {
             let path = format!("{base}{}", f.item.path);
-            let quoted = || found.iter().find(|p| f.item.message.contains(&p.text));
-            let cause = found.iter().find(|p| p.pointer == path).or_else(quoted);
-            let Some(cause) = cause else { return true };
+            let quoted = || by_text.iter().find(|p| f.item.message.contains(&p.text));
+            let cause = by_pointer.get(path.as_str()).or_else(quoted);
+            let Some(cause) = cause.copied() else { return true };
             taken.count_finding(f.item.severity);
             let rank = (f.item.severity, find_rule(f.item.rule).is_some_and(|rule| rule.names_placeholders));
             if worst.as_ref().is_none_or(|worst| worst.rank < rank) {

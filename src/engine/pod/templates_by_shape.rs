@@ -79,6 +79,9 @@ const MAX_MAKERS: usize = 4;
 /// those on its path.
 const MAX_NAME: usize = 253;
 
+/// Most bare specs that are found (count): each is checked as a pod, and an object of a known kind has a few.
+pub const MAX_BARE_SPECS: usize = 16;
+
 /// Longest pointer of a template (bytes). That of a training runtime's pod inside an AppWrapper has about 200; each finding
 /// of a template has a copy.
 const MAX_POINTER: usize = 1024;
@@ -342,8 +345,11 @@ fn collect_bare_specs<'a>(
         return;
     }
     if let Some(object) = object {
-        for (key, value) in object.iter().filter(|(key, value)| key.len() <= MAX_NAME && text.has_key(value))
-        {
+        for (key, value) in object.iter() {
+            let short = key.len() <= MAX_NAME && pointer.len() + key.len() <= MAX_POINTER;
+            if !short || found.all.len() >= MAX_BARE_SPECS || !text.has_key(value) {
+                continue;
+            }
             let inner = text.members(value);
             // Keys of pod specs in known kinds; a list of containers elsewhere is something else.
             let names_pod = matches!(key, "template" | "worker" | "prefill" | "podSpec" | "podTemplate");

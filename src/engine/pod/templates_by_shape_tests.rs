@@ -135,3 +135,14 @@ fn long_texts_are_not_read_on_every_level() {
     };
     assert_eq!((long(2), long(3)), (1, 0));
 }
+
+/// Each has a copy of its pointer, so neither many of them nor long pointers are kept.
+#[test]
+fn bare_specs_are_few_and_have_short_pointers() {
+    let spec = r#""worker":{"containers":[{"name":"a","image":"b"}]}"#;
+    let many = format!("{{{}}}", vec![spec; 1_000].join(","));
+    assert_eq!(bare_specs(&many, true).len(), MAX_BARE_SPECS);
+    let below = |key: String| (0..9).fold(format!("{{{spec}}}"), |json, _| format!(r#"{{"{key}":{json}}}"#));
+    assert_eq!(bare_specs(&below("k".to_owned()), true).len(), 1);
+    assert_eq!(bare_specs(&below("~".repeat(253)), true).len(), 0);
+}

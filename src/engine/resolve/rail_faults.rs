@@ -70,7 +70,7 @@ fn small_pools(profile: &Profile, snapshot: &Snapshot) -> Vec<RailFault> {
         Some(RailFault {
             at: at_network(rail),
             message: format!(
-                "{count} rails take addresses from IPPool {name}, whose perNodeBlockSize is only {per_node}: pods stay in ContainerCreating"
+                "{count} rails take addresses from IPPool \"{name}\", whose perNodeBlockSize is only {per_node}: pods stay in ContainerCreating"
             ),
             fix: "Raise perNodeBlockSize to the number of addresses that all pods of one node need.",
         })

@@ -9,7 +9,7 @@ use crate::json::annotations_of_object::AnnotationsOfObject;
 use crate::json::types_of_decoded_fields::optional_struct;
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::pod::is_multi_node::MultiNodeEvidence;
-use crate::pod::templates_by_shape;
+use crate::pod::templates_by_shape::{self, MAX_BARE_SPECS};
 use crate::pod::workload_kinds::WherePodsAre;
 use crate::rules::Finding;
 use crate::snapshot::Snapshot;
@@ -127,8 +127,6 @@ fn partial_pod_of_train_job(json: &str) -> Option<Part> {
     Some(Part { json: json!({"spec": {"containers": [container]}}).to_string(), places, gang })
 }
 
-/// Most pod specs of one object that are looked at: an LLMInferenceService has six.
-const MAX_BARE_SPECS: usize = 16;
 /// Most bytes of the annotation in all of them together: each is a pod with the whole annotation.
 const MAX_ANNOTATIONS: usize = 256 << 10;
 

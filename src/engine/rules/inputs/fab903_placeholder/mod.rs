@@ -34,7 +34,11 @@ pub fn finding_on_placeholders(at: &Placeholder, severity: Severity, known: bool
         Syntax::Other => ("", "helm template, envsubst or kustomize build"),
     };
     let message = format!("{whose}placeholder {} was not replaced", escaped_and_cut(&at.text, 60));
-    let fix = format!("Render the file with {tools}, and then review the result.");
+    // People write `<name>` for a value that the reader has to fill in.
+    let fix = match at.text.starts_with('<') {
+        true => "Replace the placeholder with its value, and then review the file.".to_owned(),
+        false => format!("Render the file with {tools}, and then review the result."),
+    };
     match known {
         true => {
             findings.add_with_severity(severity.max(Severity::Warning), at.pointer.as_str(), message, fix)

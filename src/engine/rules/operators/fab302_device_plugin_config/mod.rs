@@ -23,7 +23,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
             findings.add_in_text(
                 &configuration.pointer,
                 fault.spot,
-                format!("the device plugin cannot parse this configuration ({fault}), and exits"),
+                format!("the device plugin exits, because it cannot parse this configuration ({fault})"),
                 "Correct the JSON at this line and column.",
             );
         }

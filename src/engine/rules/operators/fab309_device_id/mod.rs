@@ -100,10 +100,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
 /// ConfigSriovDevicesVirtual).
 fn severity_and_effect_of_vf_id(context: &ObjectContext<'_>, num_vfs: Option<u32>) -> (Severity, String) {
     if let Some((node, nic)) = nodes_and_nics_of_sriov_policy::nics_that_policy_takes(context).next() {
-        let why = format!(
-            "only in a virtual machine does a VF appear as a NIC, such as {} of node {node}",
-            nic.name
-        );
+        let why =
+            format!("{} of node {node} has this ID, which is right only in a virtual machine", nic.name);
         (Severity::Warning, why)
     } else if num_vfs == Some(1) {
         (Severity::Warning, "the operator finds NICs with this ID only in virtual machines".to_owned())

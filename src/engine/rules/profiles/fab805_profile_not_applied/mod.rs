@@ -31,7 +31,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         && let Some(claim) = &context.subject.demands.fabric_claims().unread
     {
         let message = format!(
-            "no profile is applied: claim {:?} may be for accelerators, but its ResourceClaim or ResourceClaimTemplate is not known",
+            "no profile is applied: the ResourceClaim or ResourceClaimTemplate of claim {:?} is not known, so the claim could be for accelerators",
             escaped_and_cut(&claim.claim, 63)
         );
         findings.add(pointers_in_pod::claim(claim.index), message, CREATE);

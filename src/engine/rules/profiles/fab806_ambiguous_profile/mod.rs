@@ -77,7 +77,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
             "the pod's selectors match nodes of several profiles".to_owned()
         }
         (AmbiguityCause::Selectors, None, Some(label)) if for_anyone => {
-            format!("no profile selects nodes with {label}, so nothing decides between several profiles")
+            format!("the pod requires {label}, which no profile selects, so several profiles remain possible")
         }
         (AmbiguityCause::Nodes, ..) if !for_anyone => {
             "the pod can run on nodes of several profiles".to_owned()
@@ -85,7 +85,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         (_, Some(wrong), _) => format!("{wrong} The pod's other selectors match several profiles"),
         (AmbiguityCause::Selectors, _, Some(label)) => {
             format!(
-                "{none}, and no profile selects nodes with {label}, so nothing decides between several profiles"
+                "the pod requires {label}, but {none} and no profile selects this label, so several profiles remain possible"
             )
         }
         (AmbiguityCause::Selectors, None, None) => {
@@ -102,14 +102,12 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let fix = match because {
         AmbiguityCause::Own => "Request the resources and networks of only one profile.".to_owned(),
         _ if wrong.is_some() => {
-            format!(
-                "Correct the label. Or, for profile {name}, set pod annotation {PROFILE_ANNOTATION}: {name}."
-            )
+            format!("Correct the label. Or, for profile {name}, set annotation {PROFILE_ANNOTATION}: {name}.")
         }
         _ if beside.is_some() => format!(
-            "If nodes with this label need no profile, ignore this finding. For profile {name}, set pod annotation {PROFILE_ANNOTATION}: {name}."
+            "If nodes with this label need no profile, ignore this finding. For profile {name}, set annotation {PROFILE_ANNOTATION}: {name}."
         ),
-        _ => format!("For {name}, set pod annotation {PROFILE_ANNOTATION}: {name}{selector}."),
+        _ => format!("For profile {name}, set annotation {PROFILE_ANNOTATION}: {name}{selector}."),
     };
     let message = format!("{why} ({names}): the webhook injects nothing");
     let (severity, reason) = match (because, context.subject.snapshot.settings().ambiguity) {

@@ -1,4 +1,4 @@
-//! FAB223: network that does not move the RDMA device on nodes in exclusive RDMA mode.
+//! FAB223: network that does not move the RDMA device into the pod, on nodes in exclusive RDMA mode.
 
 use super::rdma_mode::{does_hold_for_network_object, pointer_of_plugin_chain, report_networks_of_pod_where};
 use crate::facts::ResourceOnAllNodes;
