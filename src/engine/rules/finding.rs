@@ -111,6 +111,20 @@ pub fn fold_by_other_object<'a>(findings: impl Iterator<Item = &'a Finding>) -> 
     folded
 }
 
+/// Longest pointer of a finding (bytes). Keys of Kubernetes objects are short, but a request may have a key of megabytes, and
+/// each finding has a copy, is looked up in the text, and is compared with those of the old object.
+const MAX_POINTER: usize = 1024;
+
+/// The pointer of a value, or of the innermost value around it whose pointer is not too long.
+fn short_pointer(mut pointer: String) -> String {
+    if pointer.len() > MAX_POINTER {
+        let end = (0..=MAX_POINTER).rev().find(|end| pointer.is_char_boundary(*end)).unwrap_or_default();
+        pointer.truncate(end);
+        pointer.truncate(pointer.rfind('/').unwrap_or_default());
+    }
+    pointer
+}
+
 /// Takes the findings of one rule.
 #[derive(Debug)]
 pub struct FindingsOfRule<'a> {
@@ -234,7 +248,7 @@ impl<'a> FindingsOfRule<'a> {
         self.out.push(Finding {
             rule: self.rule,
             severity,
-            path,
+            path: short_pointer(path),
             spot,
             message: escaped_and_cut(message, MAX_MESSAGE_LENGTH),
             fix: escaped_and_cut(fix, MAX_MESSAGE_LENGTH),
@@ -247,6 +261,14 @@ impl<'a> FindingsOfRule<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_pointer_ends_at_a_value_around() {
+        let long = format!("/data/{}/0", "é".repeat(MAX_POINTER));
+        assert_eq!(short_pointer(long), "/data");
+        let most = format!("/data/{}", "a".repeat(MAX_POINTER - 6));
+        assert_eq!(short_pointer(most.clone()), most);
+    }
 
     #[test]
     fn a_fix_continues_the_message() {

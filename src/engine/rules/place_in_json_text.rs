@@ -15,6 +15,8 @@ use std::ops::Range;
 pub(super) struct Places {
     /// Bytes of each item, by the pointer of the list.
     lists: RefCell<HashMap<String, Vec<Range<usize>>>>,
+    /// Bytes of each object or list that was walked through, by its pointer: the values around it are not read again.
+    around: RefCell<HashMap<String, Range<usize>>>,
 }
 
 /// The place of one value of a text, see [`Places::locate`].
@@ -31,12 +33,16 @@ impl Places {
         let whole = text.trim();
         let start = offset(text, whole);
         let (mut value, mut fields, mut walked) = (start..start + whole.len(), fields, 0);
-        // Items of the innermost list that was walked before.
+        // The innermost item of a list, or value around, that was walked through before.
         let known = pointer.rmatch_indices('/').find_map(|(at, _)| {
-            let (list, rest) = pointer.split_at_checked(at)?;
+            let (outer, rest) = pointer.split_at_checked(at)?;
             let token = rest.split('/').nth(1)?;
-            let item = self.lists.borrow().get(list)?.get(token.parse::<usize>().ok()?)?.clone();
-            Some((list, item, at + 1 + token.len()))
+            let of_list = |lists: &HashMap<String, Vec<Range<usize>>>| {
+                let item = lists.get(outer)?.get(token.parse::<usize>().ok()?)?.clone();
+                Some((outer, item, at + 1 + token.len()))
+            };
+            let around = || Some((outer, self.around.borrow().get(outer)?.clone(), at));
+            of_list(&self.lists.borrow()).or_else(around)
         });
         if let Some((list, item, end)) = known {
             fields = list.split('/').fold(fields, as_go_reads::fields_below_key);
@@ -55,6 +61,10 @@ impl Places {
             value = inner;
             fields = as_go_reads::fields_below_key(fields, &key);
             walked += 1 + token.len();
+            if walked < pointer.len() {
+                let outer = pointer.get(..walked).unwrap_or_default().to_owned();
+                self.around.borrow_mut().insert(outer, value.clone());
+            }
         }
         line_and_column(text, value.start)
     }
