@@ -7,8 +7,8 @@ use crate::support::{Scratch, names, read, root, run};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Rules that name objects of other namespaces to operators, and not to the pod's owner.
-const TENANTS_KNOW_LESS: [&str; 2] = ["FAB106", "FAB220"];
+/// Rules that name objects or addresses of networks to operators, and not to anyone on the port.
+const TENANTS_KNOW_LESS: [&str; 3] = ["FAB106", "FAB134", "FAB220"];
 
 pub(super) fn add(suite: &mut Suite) {
     let cases = root().join("tests/cases");
