@@ -1,7 +1,7 @@
 //! NICs that pods get by a claim (DRA). The webhook adds no networks to such pods; the profile has their settings.
 
 use super::counts_over_nodes::Count;
-use super::fields_with_origin::{Fabric, Outcome, Question, Sourced, hca, unattached, withheld};
+use super::fields_with_origin::{DraftOrWithheld, Fabric, Question, Sourced, hca, unattached, withheld};
 use super::groups_of_nodes::Group;
 use super::node_as_shown::{Claimable, Provider};
 use crate::multus::LinkLayer;
@@ -81,7 +81,7 @@ impl Claimed<'_> {
     }
 }
 
-pub(super) fn fabric_of_claimed_nics(group: &Group<'_>) -> Outcome {
+pub(super) fn fabric_of_claimed_nics(group: &Group<'_>) -> DraftOrWithheld {
     let Some((driver, count)) = group.claims.iter().max_by_key(|(_, count)| count.units) else {
         return super::nodes_without_nic_resource_or_claim::withheld_without_fabric_objects();
     };
@@ -137,6 +137,6 @@ pub(super) fn fabric_of_claimed_nics(group: &Group<'_>) -> Outcome {
     }
 }
 
-fn fabric_found(fabric: Fabric) -> Outcome {
-    Outcome::Fabric(Box::new(fabric))
+fn fabric_found(fabric: Fabric) -> DraftOrWithheld {
+    DraftOrWithheld::Fabric(Box::new(fabric))
 }

@@ -8,13 +8,13 @@ use std::fmt::Write as _;
 pub(super) enum Tree {
     Text(String),
     Number(u64),
-    Map(Vec<Entry>),
+    Map(Vec<YamlEntry>),
     List(Vec<Item>),
 }
 
 /// An entry of a mapping. `from` is empty where the entries below name their objects.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Entry {
+pub(super) struct YamlEntry {
     pub(super) key: String,
     pub(super) value: Tree,
     pub(super) from: String,
@@ -27,8 +27,8 @@ pub(super) struct Item {
     pub(super) from: String,
 }
 
-pub(super) fn entry_with_source_comment(key: &str, value: Tree, from: impl Into<String>) -> Entry {
-    Entry { key: key.to_owned(), value, from: from.into() }
+pub(super) fn entry_with_source_comment(key: &str, value: Tree, from: impl Into<String>) -> YamlEntry {
+    YamlEntry { key: key.to_owned(), value, from: from.into() }
 }
 
 impl Tree {

@@ -2,7 +2,7 @@
 //! no network.
 
 use super::devices_behind_resource::{Supply, networks_of};
-use super::fields_with_origin::{Outcome, withheld};
+use super::fields_with_origin::{DraftOrWithheld, withheld};
 use super::groups_of_nodes::Group;
 use super::objects_of_cluster::Sources;
 use super::resource_with_networks::Pool;
@@ -12,7 +12,7 @@ pub(super) fn fabric_of_device_plugin_resources(
     group: &Group<'_>,
     accelerators: u64,
     sources: &Sources,
-) -> Outcome {
+) -> DraftOrWithheld {
     let of = |(name, units)| {
         let name: &String = name;
         let supply = Supply::devices_behind(name, &group.nodes, sources);
@@ -55,7 +55,7 @@ pub(super) fn fabric_of_device_plugin_resources(
 }
 
 /// Without the networks, a resource that needs one looks like a resource that needs none.
-fn unknown_since_facts_are_unread(sources: &Sources) -> Option<Outcome> {
+fn unknown_since_facts_are_unread(sources: &Sources) -> Option<DraftOrWithheld> {
     let why = sources.unread.get("NetworkAttachmentDefinition")?;
     Some(withheld(
         format!(

@@ -1,10 +1,10 @@
 //! EFA on AWS: devices without a network.
 
-use super::fields_with_origin::{Outcome, Sourced, resource, unattached};
+use super::fields_with_origin::{DraftOrWithheld, Sourced, resource, unattached};
 use super::groups_of_nodes::{EFA, Group};
 use crate::profile::schema::Transport;
 
-pub(super) fn fabric_of_efa_nodes(group: &Group<'_>, accelerators: u64) -> Outcome {
+pub(super) fn fabric_of_efa_nodes(group: &Group<'_>, accelerators: u64) -> DraftOrWithheld {
     let Some(count) = group.resources.get(EFA) else {
         return super::nodes_without_nic_resource_or_claim::withheld_without_fabric_objects();
     };
@@ -18,5 +18,5 @@ pub(super) fn fabric_of_efa_nodes(group: &Group<'_>, accelerators: u64) -> Outco
         Some(2) => "aws-efa-2-per-gpu",
         _ => "aws-efa",
     };
-    Outcome::Fabric(Box::new(unattached("efa", Some(base), transport, none, vec![devices])))
+    DraftOrWithheld::Fabric(Box::new(unattached("efa", Some(base), transport, none, vec![devices])))
 }

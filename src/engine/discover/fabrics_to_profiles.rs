@@ -1,7 +1,7 @@
 //! From groups of nodes to drafts of profiles: labels must separate the nodes of two profiles.
 
 use super::discovered::{Discovered, Unknown};
-use super::fields_with_origin::{Outcome, Withheld};
+use super::fields_with_origin::{DraftOrWithheld, Withheld};
 use super::labels_that_separate_nodes::Machines;
 use super::node_as_shown::Node;
 use super::objects_of_cluster::Sources;
@@ -25,11 +25,11 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
     let mut outside: Vec<&Node> = Vec::new();
     for group in groups_of_nodes::group_nodes_that_look_alike(&sources) {
         match which_fabric::fabric_of_group(&group, &sources) {
-            Outcome::Withheld(why) => {
+            DraftOrWithheld::Withheld(why) => {
                 outside.extend(group.nodes.iter().copied());
                 unknown.push(no_profile(&group.nodes, why));
             }
-            Outcome::Fabric(fabric) => together.add_to_equal_profile_or_new(group, *fabric),
+            DraftOrWithheld::Fabric(fabric) => together.add_to_equal_profile_or_new(group, *fabric),
         }
     }
     let together = together.profiles;

@@ -104,7 +104,7 @@ pub(super) fn hca(base: Option<&str>) -> Question {
 
 /// What discover makes of a group.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Outcome {
+pub(super) enum DraftOrWithheld {
     /// A fabric whose values are all observed.
     Fabric(Box<Fabric>),
     /// No profile, with the reason and the question to answer.
@@ -118,8 +118,8 @@ pub(super) struct Withheld {
     pub(super) question: String,
 }
 
-pub(super) fn withheld(reason: impl Into<String>, question: impl Into<String>) -> Outcome {
-    Outcome::Withheld(Withheld { reason: reason.into(), question: question.into() })
+pub(super) fn withheld(reason: impl Into<String>, question: impl Into<String>) -> DraftOrWithheld {
+    DraftOrWithheld::Withheld(Withheld { reason: reason.into(), question: question.into() })
 }
 
 /// A fabric without networks: the resources of its NICs are enough.

@@ -1,6 +1,6 @@
 //! GKE's own networks: one Network per rail, which the nodes list as resources.
 
-use super::fields_with_origin::{Fabric, GkeInterface, Outcome, Question, Sourced, withheld};
+use super::fields_with_origin::{DraftOrWithheld, Fabric, GkeInterface, Question, Sourced, withheld};
 use super::gke_network_objects::{DeviceMode, GkeNetwork};
 use super::groups_of_nodes::Group;
 use super::node_as_shown::GKE_ACCELERATOR;
@@ -20,7 +20,11 @@ pub(super) fn numeric_sort_key(name: &str) -> (String, u64) {
     (head.to_owned(), tail.parse().unwrap_or(0))
 }
 
-pub(super) fn fabric_of_gke_nodes(group: &Group<'_>, accelerators: u64, sources: &Sources) -> Outcome {
+pub(super) fn fabric_of_gke_nodes(
+    group: &Group<'_>,
+    accelerators: u64,
+    sources: &Sources,
+) -> DraftOrWithheld {
     let mode = |network: &GkeNetwork| {
         sources.gke_parameters.get(network.parameters.as_ref()?).map(|parameters| parameters.mode)
     };
@@ -98,7 +102,7 @@ fn fabric_of_gke_networks(
     networks: &[&GkeNetwork],
     wanted: u64,
     accelerator: &str,
-) -> Outcome {
+) -> DraftOrWithheld {
     if u64::try_from(networks.len()).unwrap_or(u64::MAX) != wanted {
         let names: Vec<&str> = networks.iter().map(|network| network.name.as_str()).collect();
         return withheld(
@@ -126,7 +130,7 @@ fn fabric_of_gke_networks(
     let sign =
         format!("deviceMode {mode} of the GKENetworkParamSets; label {GKE_ACCELERATOR}: {accelerator}");
     let inject = if transport == Transport::Roce { Inject::Annotations } else { Inject::Review };
-    Outcome::Fabric(Box::new(Fabric {
+    DraftOrWithheld::Fabric(Box::new(Fabric {
         suffix,
         base: Some(base),
         transport: Sourced::new(transport, sign),

@@ -1,7 +1,7 @@
 //! Nodes without a resource or claim of RDMA NICs. That nothing was seen proves nothing by itself: objects may be missing,
 //! and a driver may not be installed yet.
 
-use super::fields_with_origin::{Fabric, Outcome, Question, Sourced, hca, unattached, withheld};
+use super::fields_with_origin::{DraftOrWithheld, Fabric, Question, Sourced, hca, unattached, withheld};
 use super::groups_of_nodes::{COREWEAVE_FLAVOR, Group};
 use super::node_as_shown::{GKE_ACCELERATOR, Provider};
 use super::objects_of_cluster::{NODE_POOL, Sources};
@@ -47,7 +47,7 @@ const UNSEEN: &str = "Do the nodes have RDMA NICs of a vendor other than 15b3? N
                       nodes have them, jobs do not use these NICs with this profile.";
 
 /// Nebius's nodes list no resource for their adapters, and pods need no network.
-fn nebius(group: &Group<'_>) -> Outcome {
+fn nebius(group: &Group<'_>) -> DraftOrWithheld {
     let base = Some("nebius-infiniband");
     let transport = Sourced::new(Transport::Infiniband, format!("label {NEBIUS_CLUSTER}"));
     let none = "the nodes list no resource for their adapters";
@@ -65,15 +65,15 @@ fn nebius(group: &Group<'_>) -> Outcome {
             clusters.len()
         )));
     }
-    Outcome::Fabric(Box::new(fabric))
+    DraftOrWithheld::Fabric(Box::new(fabric))
 }
 
-pub(super) fn withheld_without_fabric_objects() -> Outcome {
+pub(super) fn withheld_without_fabric_objects() -> DraftOrWithheld {
     withheld("no object describes a fabric of these nodes", "Which network do the nodes have for training?")
 }
 
 /// Signs of a NIC that may have RDMA. No object shows whether it has.
-fn withheld_if_a_nic_may_have_rdma(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
+fn withheld_if_a_nic_may_have_rdma(group: &Group<'_>, sources: &Sources) -> Option<DraftOrWithheld> {
     if let Some(name) = unknown_resource(&group.nodes, sources) {
         return Some(withheld(
             format!(
@@ -89,7 +89,7 @@ fn withheld_if_a_nic_may_have_rdma(group: &Group<'_>, sources: &Sources) -> Opti
     ))
 }
 
-pub(super) fn outcome_without_nic_resources(group: &Group<'_>, sources: &Sources) -> Outcome {
+pub(super) fn outcome_without_nic_resources(group: &Group<'_>, sources: &Sources) -> DraftOrWithheld {
     if let Some((label, _)) = &group.sign {
         let question = match group.provider {
             Provider::Oci => {
@@ -172,7 +172,7 @@ pub(super) fn outcome_without_nic_resources(group: &Group<'_>, sources: &Sources
     };
     // As most operators configure it, Node Feature Discovery has no labels for NICs of other vendors.
     let unseen = !by_provider && !group.nodes.iter().all(|node| has_nic_label(node));
-    Outcome::Fabric(Box::new(Fabric {
+    DraftOrWithheld::Fabric(Box::new(Fabric {
         suffix: "tcp",
         base: Some("ethernet-tcp"),
         transport: Sourced::new(Transport::Ethernet, from.clone()),

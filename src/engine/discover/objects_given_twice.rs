@@ -2,14 +2,17 @@
 //! one is current is not in them, so no value that depends on them is observed.
 
 use super::contents_of_one_object::Twice;
-use super::fields_with_origin::{Outcome, withheld};
+use super::fields_with_origin::{DraftOrWithheld, withheld};
 use super::groups_of_nodes::{EFA, Group};
 use super::objects_of_cluster::Sources;
 use super::signs_of_nics::{GKE_NETWORKS, is_gke_address, is_resource_without_training_nics};
 use crate::pod::AcceleratorNames;
 
 /// No profile for nodes that depend on an object with two contents.
-pub(super) fn unknown_if_objects_are_given_twice(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
+pub(super) fn unknown_if_objects_are_given_twice(
+    group: &Group<'_>,
+    sources: &Sources,
+) -> Option<DraftOrWithheld> {
     let known = AcceleratorNames::default();
     let lists = |wanted: &dyn Fn(&str) -> bool| {
         group.nodes.iter().flat_map(|node| node.resources()).any(|name| !known.contains(name) && wanted(name))

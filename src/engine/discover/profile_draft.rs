@@ -1,6 +1,6 @@
 //! A fabric as a FabricProfile.
 
-use super::commented_yaml::{Entry, Item, Tree, entry_with_source_comment};
+use super::commented_yaml::{Item, Tree, YamlEntry, entry_with_source_comment};
 use super::counts_over_nodes::Count;
 use super::fields_with_origin::{Fabric, Resource};
 use super::labels_that_separate_nodes::Label;
@@ -180,7 +180,7 @@ fn texts(values: &BTreeSet<String>) -> Tree {
 }
 
 /// The node selector, unless the instance types say the same.
-fn nodes(frame: &Frame<'_>) -> Option<Entry> {
+fn nodes(frame: &Frame<'_>) -> Option<YamlEntry> {
     let labels: Vec<&Label> = frame.selector.iter().filter(|label| label.key != INSTANCE_TYPE).collect();
     if labels.is_empty() {
         return None;
@@ -195,7 +195,7 @@ fn nodes(frame: &Frame<'_>) -> Option<Entry> {
     let (one, many): (Vec<&Label>, Vec<&Label>) =
         labels.into_iter().partition(|label| label.values.len() == 1);
     let mut selector = Vec::new();
-    let exact: Vec<Entry> = one
+    let exact: Vec<YamlEntry> = one
         .iter()
         .flat_map(|label| {
             label.values.iter().map(|value| entry_with_source_comment(&label.key, Tree::text(value), &from))
@@ -239,7 +239,7 @@ pub(super) fn nodes_of(nodes: &[&Node]) -> String {
 }
 
 /// The instance types, for pools that are scaled to zero. A base has types of its own, which must not stay.
-fn instance_types(frame: &Frame<'_>, base: Option<&FabricProfile>) -> Option<Entry> {
+fn instance_types(frame: &Frame<'_>, base: Option<&FabricProfile>) -> Option<YamlEntry> {
     let types: Option<BTreeSet<String>> =
         frame.nodes.iter().map(|node| node.instance_type().map(str::to_owned)).collect();
     let cloud = frame.nodes.iter().any(|node| node.provider() != super::node_as_shown::Provider::Other);
@@ -260,7 +260,7 @@ fn instance_types(frame: &Frame<'_>, base: Option<&FabricProfile>) -> Option<Ent
     }
 }
 
-fn rails(fabric: &Fabric) -> Option<Entry> {
+fn rails(fabric: &Fabric) -> Option<YamlEntry> {
     let item = |rail: &super::fields_with_origin::Rail| {
         let mut entries =
             vec![entry_with_source_comment("network", Tree::text(&rail.network.value), &rail.network.from)];
@@ -276,7 +276,7 @@ fn rails(fabric: &Fabric) -> Option<Entry> {
     (!items.is_empty()).then(|| entry_with_source_comment("rails", Tree::List(items), ""))
 }
 
-fn resources(fabric: &Fabric) -> Option<Entry> {
+fn resources(fabric: &Fabric) -> Option<YamlEntry> {
     let item = |resource: &Resource| {
         let mut entries = vec![
             entry_with_source_comment("name", Tree::text(&resource.name.value), &resource.name.from),
@@ -300,7 +300,7 @@ fn resources(fabric: &Fabric) -> Option<Entry> {
 }
 
 /// GKE's networks, unless they are named as in the base.
-fn gke(fabric: &Fabric, base: Option<&FabricProfile>) -> Option<Entry> {
+fn gke(fabric: &Fabric, base: Option<&FabricProfile>) -> Option<YamlEntry> {
     if fabric.gke.is_empty() {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Rails whose attachments take a device each: virtual functions and whole devices.
 
 use super::devices_behind_resource::{is_mellanox, link_by_class};
-use super::fields_with_origin::{Fabric, Outcome, Rail, Sourced, hca, withheld};
+use super::fields_with_origin::{DraftOrWithheld, Fabric, Rail, Sourced, hca, withheld};
 use super::groups_of_nodes::{Group, OKE_VF};
 use super::node_as_shown::Provider;
 use super::objects_of_cluster::Network;
@@ -20,7 +20,7 @@ pub(super) fn fabric_with_a_device_per_rail(
     group: &Group<'_>,
     accelerators: u64,
     pools: &[&Pool<'_>],
-) -> Outcome {
+) -> DraftOrWithheld {
     for pool in pools {
         if pool.rdma() != Some(true) {
             return withheld(
@@ -82,7 +82,7 @@ pub(super) fn fabric_with_a_device_per_rail(
         (LinkLayer::Ethernet, _) => Some("roce-sriov"),
         (LinkLayer::InfiniBand, _) => Some("infiniband-sriov"),
     };
-    Outcome::Fabric(Box::new(Fabric {
+    DraftOrWithheld::Fabric(Box::new(Fabric {
         suffix: if transport == Transport::Roce { "roce" } else { "ib" },
         base,
         transport: Sourced::new(transport, link.1.clone()),
@@ -107,7 +107,7 @@ fn oke(pools: &[&Pool<'_>], rails: &[Rail]) -> &'static str {
 }
 
 /// How the networks of all rails attach.
-fn attachment(pools: &[&Pool<'_>], link: LinkLayer) -> Result<Sourced<Attachment>, Outcome> {
+fn attachment(pools: &[&Pool<'_>], link: LinkLayer) -> Result<Sourced<Attachment>, DraftOrWithheld> {
     let mut found: Vec<Sourced<Attachment>> = Vec::new();
     for network in pools.iter().flat_map(|pool| pool.networks.iter()) {
         let of = match network.fact.class.plugin.as_deref() {
@@ -142,7 +142,7 @@ fn attachment(pools: &[&Pool<'_>], link: LinkLayer) -> Result<Sourced<Attachment
 
 /// The network of a pool as pods name it. The same network in several namespaces is a copy for each tenant, and pods use
 /// the one in their own.
-fn network(pool: &Pool<'_>) -> Result<Sourced<String>, Outcome> {
+fn network(pool: &Pool<'_>) -> Result<Sourced<String>, DraftOrWithheld> {
     let names: BTreeSet<&str> = pool.networks.iter().map(|network| network.name.as_str()).collect();
     match (names.len(), pool.networks.as_slice()) {
         (1, [only]) => Ok(Sourced::new(named(only), only.object.clone())),
@@ -173,7 +173,7 @@ pub(super) fn named(network: &Network) -> String {
     format!("{}/{}", network.namespace, network.name)
 }
 
-fn rail(pool: &Pool<'_>, pools: usize, accelerators: u64) -> Result<Rail, Outcome> {
+fn rail(pool: &Pool<'_>, pools: usize, accelerators: u64) -> Result<Rail, DraftOrWithheld> {
     let network = network(pool)?;
     let resource = Sourced::new(pool.name.to_owned(), pool.origin());
     // A pool per rail: one device of each.

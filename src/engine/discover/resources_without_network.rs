@@ -1,6 +1,8 @@
 //! Resources that no network uses: InfiniBand devices, which need no interface in the pod.
 
-use super::fields_with_origin::{Outcome, Question, Resource, Sourced, hca, resource, unattached, withheld};
+use super::fields_with_origin::{
+    DraftOrWithheld, Question, Resource, Sourced, hca, resource, unattached, withheld,
+};
 use super::groups_of_nodes::{COREWEAVE_FLAVOR, Group};
 use super::node_as_shown::Provider;
 use super::objects_of_cluster::Sources;
@@ -13,7 +15,7 @@ pub(super) fn outcome_for_resources_without_network(
     accelerators: u64,
     pools: &[&Pool<'_>],
     sources: &Sources,
-) -> Outcome {
+) -> DraftOrWithheld {
     let [pool] = pools else {
         let names: Vec<&str> = pools.iter().map(|pool| pool.name).collect();
         return withheld(
@@ -90,5 +92,5 @@ pub(super) fn outcome_for_resources_without_network(
     let none = "no NetworkAttachmentDefinition names the resource";
     let mut fabric = unattached("ib", base, transport, none, vec![devices]);
     fabric.questions = questions;
-    Outcome::Fabric(Box::new(fabric))
+    DraftOrWithheld::Fabric(Box::new(fabric))
 }

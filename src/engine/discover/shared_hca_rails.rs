@@ -1,7 +1,7 @@
 //! Shared HCAs behind macvlan and IPoIB: the interface comes from the network, the RDMA device from a slot of a pool.
 
 use super::devices_behind_resource::is_mellanox;
-use super::fields_with_origin::{Fabric, Outcome, Rail, Resource, Sourced, hca, withheld};
+use super::fields_with_origin::{DraftOrWithheld, Fabric, Rail, Resource, Sourced, hca, withheld};
 use super::groups_of_nodes::{COREWEAVE_FLAVOR, Group};
 use super::node_as_shown::Provider;
 use super::objects_of_cluster::{Network, Sources};
@@ -36,7 +36,7 @@ pub(super) fn fabric_with_shared_hcas(
     group: &Group<'_>,
     pools: &[&Pool<'_>],
     sources: &Sources,
-) -> Option<Outcome> {
+) -> Option<DraftOrWithheld> {
     let networks: Vec<&Network> = sources.child_networks().collect();
     let shared: Vec<&&Pool<'_>> = pools.iter().filter(|pool| pool.supply.shared != Some(false)).collect();
     if networks.is_empty() || shared.is_empty() {
@@ -73,7 +73,10 @@ pub(super) fn fabric_with_shared_hcas(
 }
 
 /// The networks over the NICs of the pools.
-fn of_pools<'a>(networks: &[&'a Network], shared: &[&&Pool<'_>]) -> Result<Vec<&'a Network>, Outcome> {
+fn of_pools<'a>(
+    networks: &[&'a Network],
+    shared: &[&&Pool<'_>],
+) -> Result<Vec<&'a Network>, DraftOrWithheld> {
     if let Some(pool) = shared.iter().find(|pool| pool.rdma() != Some(true)) {
         return Err(withheld(
             format!("no object describes the pool {}, so its NICs are unknown", pool.name),
@@ -116,7 +119,7 @@ fn fabric_of_shared_rails(
     rails: &[&Network],
     shared: &[&&Pool<'_>],
     attachment: Attachment,
-) -> Outcome {
+) -> DraftOrWithheld {
     let link = if attachment == Attachment::Ipoib { LinkLayer::InfiniBand } else { LinkLayer::Ethernet };
     // macvlan needs Ethernet, IPoIB needs InfiniBand.
     let clash = shared.iter().find_map(|pool| pool.supply.links.iter().find(|(of, _)| *of != link));
@@ -156,7 +159,7 @@ fn fabric_of_shared_rails(
         _ => Some(base),
     };
     let from = format!("{object}: its CNI plugin");
-    Outcome::Fabric(Box::new(Fabric {
+    DraftOrWithheld::Fabric(Box::new(Fabric {
         suffix,
         base,
         transport: Sourced::new(transport, from.clone()),

@@ -1,6 +1,6 @@
 //! From a group of nodes to its fabric: the first sign of a fabric decides which reader it gets.
 
-use super::fields_with_origin::{Outcome, withheld};
+use super::fields_with_origin::{DraftOrWithheld, withheld};
 use super::groups_of_nodes::{EFA, Group};
 use super::node_as_shown::REPLICAS;
 use super::objects_of_cluster::Sources;
@@ -14,7 +14,7 @@ use super::{
 const MAX_ACCELERATORS: u64 = 64;
 
 /// The fabric of a group.
-pub(super) fn fabric_of_group(group: &Group<'_>, sources: &Sources) -> Outcome {
+pub(super) fn fabric_of_group(group: &Group<'_>, sources: &Sources) -> DraftOrWithheld {
     if let Some(outcome) = objects_given_twice::unknown_if_objects_are_given_twice(group, sources) {
         return outcome;
     }

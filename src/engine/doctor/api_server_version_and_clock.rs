@@ -1,6 +1,6 @@
 //! The API server itself: version, clock, and what its metrics say of our webhooks.
 
-use super::check_outcome::Outcome;
+use super::check_outcome::DoctorCheckOutcome;
 use super::facts_that_were_read::{Facts, text_at_pointer};
 use crate::certificates::days_since_epoch;
 use crate::kubernetes_version::{OLDEST, Version};
@@ -10,31 +10,33 @@ use std::collections::BTreeMap;
 /// Difference of clocks that is not a slow answer (s).
 const SKEW: i64 = 60;
 
-pub(super) fn check_api_server_version(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_api_server_version(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let shown = text_at_pointer(&facts.api_version, "/gitVersion");
     match Version::of_server(
         text_at_pointer(&facts.api_version, "/major"),
         text_at_pointer(&facts.api_version, "/minor"),
     ) {
-        Some(version) if !version.is_supported() => Ok(Outcome::error(
+        Some(version) if !version.is_supported() => Ok(DoctorCheckOutcome::error(
             format!("the API server is {shown}; the webhook's objects need Kubernetes {OLDEST}"),
             format!("Upgrade the control plane to Kubernetes {OLDEST} or newer."),
         )),
-        Some(_) => Ok(Outcome::success_with(shown)),
-        None => Ok(Outcome::skipped("the API server reports no version")),
+        Some(_) => Ok(DoctorCheckOutcome::success_with(shown)),
+        None => Ok(DoctorCheckOutcome::skipped("the API server reports no version")),
     }
 }
 
-pub(super) fn check_clock_against_api_server(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_clock_against_api_server(
+    facts: &Facts,
+) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let Some(there) = facts.api_clock else {
-        return Ok(Outcome::skipped("the API server sends no header Date"));
+        return Ok(DoctorCheckOutcome::skipped("the API server sends no header Date"));
     };
     let ahead = facts.now - there;
     if ahead.abs() <= SKEW {
-        return Ok(Outcome::success());
+        return Ok(DoctorCheckOutcome::success());
     }
     let word = if ahead > 0 { "ahead of" } else { "behind" };
-    Ok(Outcome::warning(
+    Ok(DoctorCheckOutcome::warning(
         format!("{} s {word} the API server's, so results about certificates may be wrong", ahead.abs()),
         "Synchronize the clock of this machine, for example with chrony.",
     ))
@@ -68,11 +70,12 @@ fn label<'a>(labels: &'a str, name: &str) -> Option<&'a str> {
     rest.split_once('"').map(|(value, _)| value)
 }
 
-pub(super) fn check_calls_of_webhooks_succeed(facts: &Facts) -> Result<Outcome, Outcome> {
-    let lines = facts
-        .metrics
-        .as_ref()
-        .map_err(|why| Outcome::skipped(format!("the metrics of the API server could not be read: {why}")))?;
+pub(super) fn check_calls_of_webhooks_succeed(
+    facts: &Facts,
+) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
+    let lines = facts.metrics.as_ref().map_err(|why| {
+        DoctorCheckOutcome::skipped(format!("the metrics of the API server could not be read: {why}"))
+    })?;
     let mut failed: BTreeMap<String, u64> = BTreeMap::new();
     for (name, labels, value) in lines.iter().filter_map(|line| sample(line)) {
         let Some(webhook) = label(labels, "name").filter(|n| n.ends_with(".fabric-admission.dev")) else {
@@ -98,9 +101,9 @@ pub(super) fn check_calls_of_webhooks_succeed(facts: &Facts) -> Result<Outcome, 
         .map(|(what, times)| format!("{what}: {}", count_with_noun(times as usize, "request")))
         .collect();
     if problems.is_empty() {
-        return Ok(Outcome::success_with("none"));
+        return Ok(DoctorCheckOutcome::success_with("none"));
     }
-    Ok(Outcome::warning_if_any(
+    Ok(DoctorCheckOutcome::warning_if_any(
         &problems,
         "Run doctor again after some time. If the counts grow, compare the time of the failures with the server's log \
          and with docs/webhook-failures.md. The counts are those of one API server since its start.",

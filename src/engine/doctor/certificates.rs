@@ -1,7 +1,7 @@
 //! What the server serves, and whether the API server would trust it. The verification itself was made by the TLS
 //! library where the certificates were read.
 
-use super::check_outcome::Outcome;
+use super::check_outcome::DoctorCheckOutcome;
 use super::facts_that_were_read::{Facts, text_at_pointer};
 use super::names_of_our_objects::NAME;
 use super::webhook_configurations::our_webhooks;
@@ -9,7 +9,7 @@ use crate::text::count_with_noun;
 
 const DAY: i64 = 86_400;
 
-pub(super) fn check_ca_bundles_trust_server(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_ca_bundles_trust_server(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let hint = format!(
         "Read /readyz of the server: it names the reason. In mode self-managed the server restores the caBundle within \
          30 s; exclude /webhooks/*/clientConfig/caBundle from tools that apply these objects. certs/README.md has the \
@@ -18,7 +18,7 @@ pub(super) fn check_ca_bundles_trust_server(facts: &Facts) -> Result<Outcome, Ou
     );
     let found = our_webhooks(facts)?;
     if found.is_empty() {
-        return Err(Outcome::skipped("no webhook configuration exists"));
+        return Err(DoctorCheckOutcome::skipped("no webhook configuration exists"));
     }
     let empty: Vec<String> = found
         .iter()
@@ -31,7 +31,7 @@ pub(super) fn check_ca_bundles_trust_server(facts: &Facts) -> Result<Outcome, Ou
         })
         .collect();
     if !empty.is_empty() {
-        return Ok(Outcome::error_if_any(&empty, hint));
+        return Ok(DoctorCheckOutcome::error_if_any(&empty, hint));
     }
     let mut problems = Vec::new();
     for certificate in &facts.certificates {
@@ -42,7 +42,7 @@ pub(super) fn check_ca_bundles_trust_server(facts: &Facts) -> Result<Outcome, Ou
         }
     }
     if !problems.is_empty() {
-        return Ok(Outcome::error_if_any(&problems, hint));
+        return Ok(DoctorCheckOutcome::error_if_any(&problems, hint));
     }
     let reached = facts.replicas.iter().filter(|replica| replica.unreached.is_none()).count();
     let silent: Vec<String> = facts
@@ -53,7 +53,7 @@ pub(super) fn check_ca_bundles_trust_server(facts: &Facts) -> Result<Outcome, Ou
         })
         .collect();
     if reached > 0 && !silent.is_empty() {
-        return Ok(Outcome::warning_if_any(
+        return Ok(DoctorCheckOutcome::warning_if_any(
             &silent,
             format!(
                 "Other replicas answered, so this machine reaches the pods. Look at these pods: kubectl -n {} get pods -o wide, \
@@ -63,7 +63,7 @@ pub(super) fn check_ca_bundles_trust_server(facts: &Facts) -> Result<Outcome, Ou
         ));
     }
     if reached > 0 {
-        return Ok(Outcome::success_with(format!(
+        return Ok(DoctorCheckOutcome::success_with(format!(
             "{} of {} answered",
             reached,
             count_with_noun(facts.replicas.len(), "replica")
@@ -78,8 +78,8 @@ pub(super) fn check_ca_bundles_trust_server(facts: &Facts) -> Result<Outcome, Ou
         ),
     };
     Ok(match facts.certificates.first() {
-        Some(kept) => Outcome::success_with(format!("{} is trusted; {why}", kept.owner)),
-        None => Outcome::skipped_with(
+        Some(kept) => DoctorCheckOutcome::success_with(format!("{} is trusted; {why}", kept.owner)),
+        None => DoctorCheckOutcome::skipped_with(
             format!("{why}, and no Secret with a certificate could be read"),
             format!(
                 "Give this account the right to get secrets in namespace {}, or run doctor in the cluster.",
@@ -89,7 +89,9 @@ pub(super) fn check_ca_bundles_trust_server(facts: &Facts) -> Result<Outcome, Ou
     })
 }
 
-pub(super) fn check_certificates_are_renewed(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_certificates_are_renewed(
+    facts: &Facts,
+) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let mut problems = Vec::new();
     let mut first: Option<i64> = None;
     for certificate in &facts.certificates {
@@ -108,16 +110,16 @@ pub(super) fn check_certificates_are_renewed(facts: &Facts) -> Result<Outcome, O
         }
         first = Some(first.map_or(left, |known| known.min(left)));
     }
-    let Some(first) = first else { return Err(Outcome::skipped("no certificate is known")) };
+    let Some(first) = first else { return Err(DoctorCheckOutcome::skipped("no certificate is known")) };
     if problems.is_empty() {
         let shown = if first >= 2 * DAY {
             count_with_noun(days(first), "day")
         } else {
             format!("{} h", first / 3600)
         };
-        return Ok(Outcome::success_with(format!("the first one expires in {shown}")));
+        return Ok(DoctorCheckOutcome::success_with(format!("the first one expires in {shown}")));
     }
-    Ok(Outcome::warning_if_any(
+    Ok(DoctorCheckOutcome::warning_if_any(
         &problems,
         format!("Read the log for the reason: kubectl -n {} logs deployment/{NAME}", facts.namespace),
     ))

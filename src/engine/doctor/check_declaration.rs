@@ -1,6 +1,6 @@
 //! The declaration of a check.
 
-use super::check_outcome::Outcome;
+use super::check_outcome::DoctorCheckOutcome;
 use super::facts_that_were_read::Facts;
 use super::what_is_read::Source;
 
@@ -76,7 +76,7 @@ pub struct Check {
     /// What to do, for docs/doctor.md.
     pub fix: &'static str,
     /// Decides. `Err` for a check without its facts.
-    pub(super) judge: fn(&Facts) -> Result<Outcome, Outcome>,
+    pub(super) judge: fn(&Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome>,
 }
 
 impl Check {
@@ -92,7 +92,7 @@ impl Check {
 
     /// Its result.
     #[must_use]
-    pub fn run(&self, facts: &Facts) -> Outcome {
+    pub fn run(&self, facts: &Facts) -> DoctorCheckOutcome {
         (self.judge)(facts).unwrap_or_else(|skipped| skipped)
     }
 

@@ -32,7 +32,7 @@ impl Kind {
 
 /// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct DoctorCheckOutcome {
     /// What it found.
     pub kind: Kind,
     /// What is wrong and the consequence, or why it was skipped, or what was found.
@@ -44,7 +44,7 @@ pub struct Outcome {
 /// Most problems of one check that are named.
 const SHOWN: usize = 3;
 
-impl Outcome {
+impl DoctorCheckOutcome {
     /// As it should be.
     pub(super) fn success() -> Self {
         Self { kind: Kind::Success, message: None, hint: None }

@@ -1,6 +1,6 @@
 //! CRDs: ours, and that of Multus.
 
-use super::check_outcome::{Outcome, joined};
+use super::check_outcome::{DoctorCheckOutcome, joined};
 use super::facts_that_were_read::{Facts, list_at_pointer, text_at_pointer};
 use super::what_is_read::{CRDS, NETWORK_CRD, PROFILE_CRD};
 use serde_json::Value;
@@ -34,9 +34,9 @@ fn collect_missing_properties(wanted: &Value, found: &Value, at: &str, lacks: &m
 /// only the tests need it.
 const DEFINITION: &str = include_str!("definition.json");
 
-fn fields_that_installed_crd_lacks(crd: &Value) -> Result<Vec<String>, Outcome> {
+fn fields_that_installed_crd_lacks(crd: &Value) -> Result<Vec<String>, DoctorCheckOutcome> {
     let ours: Value =
-        serde_json::from_str(DEFINITION).map_err(|error| Outcome::skipped(error.to_string()))?;
+        serde_json::from_str(DEFINITION).map_err(|error| DoctorCheckOutcome::skipped(error.to_string()))?;
     let schema = "/schema/openAPIV3Schema";
     let ours =
         served_version_of_crd(&ours, "v1alpha1").and_then(|v| v.pointer(schema)).cloned().unwrap_or_default();
@@ -47,23 +47,23 @@ fn fields_that_installed_crd_lacks(crd: &Value) -> Result<Vec<String>, Outcome> 
     Ok(lacks)
 }
 
-fn outcome_of_outdated_crd(lacks: &[String]) -> Outcome {
-    Outcome::warning(
+fn outcome_of_outdated_crd(lacks: &[String]) -> DoctorCheckOutcome {
+    DoctorCheckOutcome::warning(
         format!("the CRD does not know {}: the API server drops these fields silently", joined(lacks)),
         APPLY,
     )
 }
 
 /// After an installation.
-pub(super) fn check_installed_profile_crd(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_installed_profile_crd(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let Some(crd) = facts.object_by_name_or_skip(&CRDS, PROFILE_CRD)? else {
-        return Ok(Outcome::error(
+        return Ok(DoctorCheckOutcome::error(
             format!("the CRD {PROFILE_CRD} does not exist: FabricProfiles cannot be created"),
             APPLY,
         ));
     };
     if served_version_of_crd(crd, "v1alpha1").is_none() {
-        return Ok(Outcome::error(
+        return Ok(DoctorCheckOutcome::error(
             format!(
                 "the CRD {PROFILE_CRD} does not serve version v1alpha1: the server reads no FabricProfile"
             ),
@@ -74,20 +74,20 @@ pub(super) fn check_installed_profile_crd(facts: &Facts) -> Result<Outcome, Outc
         |c: &Value| text_at_pointer(c, "/type") == "Established" && text_at_pointer(c, "/status") == "True";
     if !list_at_pointer(crd, "/status/conditions").iter().any(established) {
         let hint = format!("Run kubectl describe crd {PROFILE_CRD}; its conditions name the conflict.");
-        return Ok(Outcome::error(format!("the CRD {PROFILE_CRD} is not established"), hint));
+        return Ok(DoctorCheckOutcome::error(format!("the CRD {PROFILE_CRD} is not established"), hint));
     }
     let lacks = fields_that_installed_crd_lacks(crd)?;
-    Ok(if lacks.is_empty() { Outcome::success() } else { outcome_of_outdated_crd(&lacks) })
+    Ok(if lacks.is_empty() { DoctorCheckOutcome::success() } else { outcome_of_outdated_crd(&lacks) })
 }
 
 /// Before an installation: a CRD that an earlier one left, since Helm keeps it.
-pub(super) fn check_leftover_profile_crd(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_leftover_profile_crd(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     match facts.object_by_name_or_skip(&CRDS, PROFILE_CRD)? {
-        None => Ok(Outcome::success_with("none")),
+        None => Ok(DoctorCheckOutcome::success_with("none")),
         Some(crd) => {
             let lacks = fields_that_installed_crd_lacks(crd)?;
             Ok(if lacks.is_empty() {
-                Outcome::success_with("the CRD exists and is current")
+                DoctorCheckOutcome::success_with("the CRD exists and is current")
             } else {
                 outcome_of_outdated_crd(&lacks)
             })
@@ -96,18 +96,20 @@ pub(super) fn check_leftover_profile_crd(facts: &Facts) -> Result<Outcome, Outco
 }
 
 /// The CRD of NetworkAttachmentDefinitions.
-pub(super) fn check_network_crd(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_network_crd(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     if facts.object_by_name_or_skip(&CRDS, NETWORK_CRD)?.is_some() {
-        return Ok(Outcome::success());
+        return Ok(DoctorCheckOutcome::success());
     }
     let hint = "Install Multus (https://github.com/k8snetworkplumbingwg/multus-cni), which brings the CRD.";
     let message = format!("the CRD {NETWORK_CRD} does not exist");
     let using = facts.snapshot.profiles().find(|profile| !profile.rails.is_empty());
     Ok(match using {
-        Some(profile) => Outcome::error(
+        Some(profile) => DoctorCheckOutcome::error(
             format!("{message}: the webhook does not inject profile {:?}, which has networks", profile.name),
             hint,
         ),
-        None => Outcome::warning(format!("{message}: profiles with networks cannot be used"), hint),
+        None => {
+            DoctorCheckOutcome::warning(format!("{message}: profiles with networks cannot be used"), hint)
+        }
     })
 }

@@ -30,13 +30,13 @@ pub struct Category {
     /// Its title.
     pub name: &'static str,
     /// Its checks, in their order.
-    pub checks: Vec<Entry>,
+    pub checks: Vec<DoctorReportEntry>,
 }
 
 /// One check.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Check")]
-pub struct Entry {
+pub struct DoctorReportEntry {
     /// Id, which stays the same in all versions.
     pub id: &'static str,
     /// Subject of the check.
@@ -61,7 +61,7 @@ impl Report {
     pub fn run_checks(facts: &Facts, before: bool) -> Self {
         let mut categories: Vec<Category> = Vec::new();
         for check in CHECKS.iter().filter(|check| check.is_for(before)) {
-            let entry = Entry::run_check(check, facts);
+            let entry = DoctorReportEntry::run_check(check, facts);
             let name = check.section.title();
             match categories.last_mut().filter(|last| last.name == name) {
                 Some(last) => last.checks.push(entry),
@@ -77,7 +77,7 @@ impl Report {
     }
 
     /// All checks.
-    pub fn checks(&self) -> impl Iterator<Item = &Entry> {
+    pub fn checks(&self) -> impl Iterator<Item = &DoctorReportEntry> {
         self.categories.iter().flat_map(|category| &category.checks)
     }
 
@@ -88,12 +88,12 @@ impl Report {
     }
 
     /// Failed checks that time may change.
-    pub fn failed_retryable_checks(&self) -> impl Iterator<Item = &Entry> {
+    pub fn failed_retryable_checks(&self) -> impl Iterator<Item = &DoctorReportEntry> {
         self.checks().filter(|check| check.result == Kind::Error && check.retryable)
     }
 }
 
-impl Entry {
+impl DoctorReportEntry {
     /// Runs a check.
     #[must_use]
     pub fn run_check(check: &Check, facts: &Facts) -> Self {

@@ -1,6 +1,6 @@
 //! What was read, for the checks to decide on.
 
-use super::check_outcome::Outcome;
+use super::check_outcome::DoctorCheckOutcome;
 use super::probe_pods_and_their_answers::Answer;
 use super::what_is_read::{CONFIG_MAPS, PROFILES, Source};
 use crate::snapshot::Snapshot;
@@ -172,7 +172,7 @@ impl Facts {
     ///
     /// # Errors
     /// A skipped check, where the kind could not be read.
-    pub(super) fn objects_or_skip(&self, source: &Source) -> Result<&[Value], Outcome> {
+    pub(super) fn objects_or_skip(&self, source: &Source) -> Result<&[Value], DoctorCheckOutcome> {
         self.skip_if_unread(source)?;
         Ok(self.objects.get(source.plural).map(Vec::as_slice).unwrap_or_default())
     }
@@ -181,9 +181,11 @@ impl Facts {
     ///
     /// # Errors
     /// A skipped check, where the kind could not be read.
-    pub(super) fn skip_if_unread(&self, source: &Source) -> Result<(), Outcome> {
+    pub(super) fn skip_if_unread(&self, source: &Source) -> Result<(), DoctorCheckOutcome> {
         match self.unread.get(source.plural) {
-            Some(why) => Err(Outcome::skipped(format!("{} could not be read: {why}", source.plural))),
+            Some(why) => {
+                Err(DoctorCheckOutcome::skipped(format!("{} could not be read: {why}", source.plural)))
+            }
             None => Ok(()),
         }
     }
@@ -192,7 +194,7 @@ impl Facts {
     ///
     /// # Errors
     /// A skipped check, where either could not be read.
-    pub(super) fn skip_if_profiles_unread(&self) -> Result<(), Outcome> {
+    pub(super) fn skip_if_profiles_unread(&self) -> Result<(), DoctorCheckOutcome> {
         self.skip_if_unread(&PROFILES)?;
         self.skip_if_unread(&CONFIG_MAPS)
     }
@@ -205,7 +207,7 @@ impl Facts {
         &self,
         source: &Source,
         name: &str,
-    ) -> Result<Option<&Value>, Outcome> {
+    ) -> Result<Option<&Value>, DoctorCheckOutcome> {
         Ok(self
             .objects_or_skip(source)?
             .iter()

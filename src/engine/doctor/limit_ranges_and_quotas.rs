@@ -1,6 +1,6 @@
 //! LimitRanges and ResourceQuotas against what the webhook adds to a pod that uses a whole node.
 
-use super::check_outcome::Outcome;
+use super::check_outcome::DoctorCheckOutcome;
 use super::facts_that_were_read::{Facts, list_at_pointer, text_at_pointer};
 use super::what_is_read::{LIMIT_RANGES, NAMESPACES, RESOURCE_QUOTAS, Source};
 use crate::pod::Quantity;
@@ -72,7 +72,7 @@ fn refused_monitor(object: &Value, profile: &Profile) -> Vec<String> {
 fn objects_with_profiles_of_their_namespace<'a>(
     facts: &'a Facts,
     source: &Source,
-) -> Result<Vec<(&'a Value, &'a Profile)>, Outcome> {
+) -> Result<Vec<(&'a Value, &'a Profile)>, DoctorCheckOutcome> {
     facts.skip_if_profiles_unread()?;
     facts.skip_if_unread(&NAMESPACES)?;
     let mut by_namespace: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
@@ -97,7 +97,7 @@ fn name(object: &Value) -> String {
     )
 }
 
-pub(super) fn check_limit_ranges(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_limit_ranges(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let mut problems = Vec::new();
     for (object, profile) in objects_with_profiles_of_their_namespace(facts, &LIMIT_RANGES)? {
         for (resource, units) in units_that_profile_adds(profile) {
@@ -113,13 +113,13 @@ pub(super) fn check_limit_ranges(facts: &Facts) -> Result<Outcome, Outcome> {
         }
         problems.extend(refused_monitor(object, profile));
     }
-    Ok(Outcome::warning_if_any(
+    Ok(DoctorCheckOutcome::warning_if_any(
         &problems,
         "Change the bound of this resource in the LimitRange. For the monitor, set monitor.resources in the profile instead.",
     ))
 }
 
-pub(super) fn check_resource_quotas(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_resource_quotas(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let mut problems = Vec::new();
     for (object, profile) in objects_with_profiles_of_their_namespace(facts, &RESOURCE_QUOTAS)? {
         for (resource, units) in units_that_profile_adds(profile) {
@@ -138,7 +138,7 @@ pub(super) fn check_resource_quotas(facts: &Facts) -> Result<Outcome, Outcome> {
         }
         problems.extend(monitor_over_quota(object, profile));
     }
-    Ok(Outcome::warning_if_any(
+    Ok(DoctorCheckOutcome::warning_if_any(
         &problems,
         "Raise the quota of this resource, or wait until pods of the namespace end.",
     ))

@@ -32,6 +32,6 @@ pub mod what_is_read;
 pub use all_checks::CHECKS;
 pub use api_server_version_and_clock::http_date;
 pub use check_declaration::{Check, Phase, Section};
-pub use check_outcome::{Kind, Outcome};
+pub use check_outcome::{DoctorCheckOutcome, Kind};
 pub use facts_that_were_read::{Certificate, Facts, NotTried, Replica, Right, Tried};
 pub use names_of_our_objects::{MUTATING, NAME, VALIDATING};

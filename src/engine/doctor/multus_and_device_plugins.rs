@@ -1,6 +1,6 @@
 //! Multus and device plugins.
 
-use super::check_outcome::Outcome;
+use super::check_outcome::DoctorCheckOutcome;
 use super::facts_that_were_read::{Facts, list_at_pointer, text_at_pointer};
 use super::what_is_read::{DAEMON_SETS, NETWORKS, NODES};
 use crate::resolve::{MissingNetworkOrResource, missing_for_every_namespace};
@@ -19,11 +19,11 @@ fn is_multus(set: &Value) -> bool {
         || images.into_iter().any(|image| image.contains("multus"))
 }
 
-pub(super) fn check_multus_runs(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_multus_runs(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let sets: Vec<&Value> =
         facts.objects_or_skip(&DAEMON_SETS)?.iter().filter(|set| is_multus(set)).collect();
     if sets.is_empty() {
-        return Ok(Outcome::warning(
+        return Ok(DoctorCheckOutcome::warning(
             "no DaemonSet runs Multus: pods keep their networks annotation, and get no interface from it",
             "Install Multus, or ignore this if the profiles attach no networks, or if a distribution runs Multus outside \
              of DaemonSets.",
@@ -35,7 +35,7 @@ pub(super) fn check_multus_runs(facts: &Facts) -> Result<Outcome, Outcome> {
         facts.skip_if_unread(&NODES)?;
         let nodes = super::nodes_with_accelerators::count_accelerator_nodes_without_profile(facts).total;
         if nodes > 0 {
-            return Ok(Outcome::warning(
+            return Ok(DoctorCheckOutcome::warning(
                 format!(
                     "the DaemonSet of Multus selects no node, and {} accelerators: their pods get no interface from \
                      their networks annotation",
@@ -56,7 +56,7 @@ pub(super) fn check_multus_runs(facts: &Facts) -> Result<Outcome, Outcome> {
             ));
         }
     }
-    Ok(Outcome::warning_if_any(
+    Ok(DoctorCheckOutcome::warning_if_any(
         &problems,
         "Look at the pods of this DaemonSet that are not ready: kubectl describe, kubectl logs.",
     ))
@@ -75,7 +75,9 @@ fn profiles_that_lack(facts: &Facts, wanted: fn(&MissingNetworkOrResource) -> bo
 }
 
 /// Networks that profiles name.
-pub(super) fn check_networks_of_profiles_exist(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_networks_of_profiles_exist(
+    facts: &Facts,
+) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     facts.skip_if_profiles_unread()?;
     facts.skip_if_unread(&NETWORKS)?;
     let problems: Vec<String> =
@@ -83,7 +85,7 @@ pub(super) fn check_networks_of_profiles_exist(facts: &Facts) -> Result<Outcome,
             .into_iter()
             .map(|what| format!("{what} does not exist: the webhook does not inject the profile"))
             .collect();
-    Ok(Outcome::error_if_any(
+    Ok(DoctorCheckOutcome::error_if_any(
         &problems,
         "Create the NetworkAttachmentDefinition, or the object of the operator that creates it, or correct \
          spec.rails of the profile.",
@@ -91,7 +93,9 @@ pub(super) fn check_networks_of_profiles_exist(facts: &Facts) -> Result<Outcome,
 }
 
 /// Resources that profiles request.
-pub(super) fn check_resources_of_profiles_are_on_nodes(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_resources_of_profiles_are_on_nodes(
+    facts: &Facts,
+) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     facts.skip_if_profiles_unread()?;
     facts.skip_if_unread(&NODES)?;
     let problems: Vec<String> =
@@ -101,7 +105,7 @@ pub(super) fn check_resources_of_profiles_are_on_nodes(facts: &Facts) -> Result<
                 format!("{what} is on none of the profile's nodes: pods with the profile stay Pending")
             })
             .collect();
-    Ok(Outcome::error_if_any(
+    Ok(DoctorCheckOutcome::error_if_any(
         &problems,
         "Check the device plugin on these nodes (kubectl describe node shows allocatable resources), and the \
          resource's name in the profile.",
@@ -109,14 +113,16 @@ pub(super) fn check_resources_of_profiles_are_on_nodes(facts: &Facts) -> Result<
 }
 
 /// Before an installation: whether there is anything to fit.
-pub(super) fn check_any_node_has_accelerators(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_any_node_has_accelerators(
+    facts: &Facts,
+) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     facts.skip_if_unread(&NODES)?;
     let nodes = super::nodes_with_accelerators::count_accelerator_nodes_without_profile(facts);
     Ok(match nodes.total {
-        0 => Outcome::warning(
+        0 => DoctorCheckOutcome::warning(
             "no node has an accelerator now: the webhook changes only pods that request one",
             "Install the device plugin of the accelerators, or ignore this if the node pools are at zero.",
         ),
-        total => Outcome::success_with(count_with_noun(total, "node")),
+        total => DoctorCheckOutcome::success_with(count_with_noun(total, "node")),
     })
 }

@@ -1,6 +1,6 @@
 //! Namespaces of users: who opted in, and with which labels.
 
-use super::check_outcome::Outcome;
+use super::check_outcome::DoctorCheckOutcome;
 use super::facts_that_were_read::{Facts, text_at_pointer};
 use super::what_is_read::NAMESPACES;
 use crate::facts::{EnforcementMode, MODE_LABEL, PROFILE_ANNOTATION, PodSecurity};
@@ -10,18 +10,18 @@ use crate::rules::{ObjectContext, ObjectEvent, run_rules_on_object};
 use crate::text::{count_with_noun, name_meant_by_misspelt};
 use serde_json::Value;
 
-pub(super) fn check_any_namespace_opted_in(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_any_namespace_opted_in(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     facts.skip_if_unread(&NAMESPACES)?;
     let all = facts.snapshot.namespaces();
     let of = |mode| all.values().filter(|found| found.mode() == Some(mode)).count();
     let (enforce, audit) = (of(EnforcementMode::Enforce), of(EnforcementMode::Audit));
     Ok(if enforce + audit == 0 {
-        Outcome::warning(
+        DoctorCheckOutcome::warning(
             "no namespace opted in: the API server does not call the webhook for any pod",
             "Run kubectl label namespace NAMESPACE fabric-admission.dev/mode=audit. In this mode the webhook only reports.",
         )
     } else {
-        Outcome::success_with(format!(
+        DoctorCheckOutcome::success_with(format!(
             "{} in mode enforce, {audit} in mode audit",
             count_with_noun(enforce, "namespace")
         ))
@@ -47,7 +47,9 @@ fn mistyped_domains(namespace: &Value) -> Vec<(&str, &'static str)> {
 }
 
 /// By the rule on namespaces: mistyped modes, keys and annotations.
-pub(super) fn check_namespace_labels_have_effect(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_namespace_labels_have_effect(
+    facts: &Facts,
+) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let mut problems = Vec::new();
     let mut fix = None;
     for namespace in facts.objects_or_skip(&NAMESPACES)? {
@@ -72,10 +74,12 @@ pub(super) fn check_namespace_labels_have_effect(facts: &Facts) -> Result<Outcom
             fix.get_or_insert(finding.fix);
         }
     }
-    Ok(Outcome::warning_if_any(&problems, fix.unwrap_or_default()))
+    Ok(DoctorCheckOutcome::warning_if_any(&problems, fix.unwrap_or_default()))
 }
 
-pub(super) fn check_pod_security_admits_ipc_lock(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_pod_security_admits_ipc_lock(
+    facts: &Facts,
+) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     facts.skip_if_unread(&NAMESPACES)?;
     facts.skip_if_profiles_unread()?;
     let snapshot = &facts.snapshot;
@@ -96,7 +100,7 @@ pub(super) fn check_pod_security_admits_ipc_lock(facts: &Facts) -> Result<Outcom
             }
         }
     }
-    Ok(Outcome::warning_if_any(
+    Ok(DoctorCheckOutcome::warning_if_any(
         &problems,
         "Raise the memlock limit of the container runtime and set spec.memlock: runtime in the profile, or label the \
          namespace pod-security.kubernetes.io/enforce=privileged.",

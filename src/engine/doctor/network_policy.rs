@@ -1,6 +1,6 @@
 //! NetworkPolicies that leave the API server no way to the webhook port.
 
-use super::check_outcome::Outcome;
+use super::check_outcome::DoctorCheckOutcome;
 use super::facts_that_were_read::{Facts, list_at_pointer, text_at_pointer};
 use super::what_is_read::{API_SERVERS, NETWORK_POLICIES, POD_LABELS, PODS};
 use crate::multus::subnet::Subnet;
@@ -70,14 +70,16 @@ fn does_rule_admit_address(rule: &Value, address: Option<IpAddr>) -> bool {
 }
 
 /// Addresses of the API servers.
-fn api_servers(facts: &Facts) -> Result<Vec<IpAddr>, Outcome> {
+fn api_servers(facts: &Facts) -> Result<Vec<IpAddr>, DoctorCheckOutcome> {
     let subsets =
         facts.objects_or_skip(&API_SERVERS)?.iter().flat_map(|object| list_at_pointer(object, "/subsets"));
     let addresses = subsets.flat_map(|subset| list_at_pointer(subset, "/addresses"));
     Ok(addresses.filter_map(|address| text_at_pointer(address, "/ip").parse().ok()).collect())
 }
 
-pub(super) fn check_policies_admit_api_server(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_policies_admit_api_server(
+    facts: &Facts,
+) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let policies = facts.objects_or_skip(&NETWORK_POLICIES)?;
     let pods = facts.objects_or_skip(&PODS)?;
     let own: Vec<(&str, &str)> = POD_LABELS.to_vec();
@@ -102,15 +104,15 @@ pub(super) fn check_policies_admit_api_server(facts: &Facts) -> Result<Outcome, 
     let rules: Vec<&Value> = rules.filter(|rule| admits_port(rule, &port)).collect();
     let admitted = |address: Option<IpAddr>| rules.iter().any(|rule| does_rule_admit_address(rule, address));
     if limiting.is_empty() || rules.iter().any(|rule| list_at_pointer(rule, "/from").is_empty()) {
-        return Ok(Outcome::success());
+        return Ok(DoctorCheckOutcome::success());
     }
     let names: Vec<&str> = limiting.iter().map(|policy| text_at_pointer(policy, "/metadata/name")).collect();
     let number = port.pointer("/containerPort").and_then(Value::as_u64).unwrap_or_default();
     if admitted(None) {
         let Some(address) = api_servers(facts)?.into_iter().find(|address| !admitted(Some(*address))) else {
-            return Ok(Outcome::success());
+            return Ok(DoctorCheckOutcome::success());
         };
-        return Ok(Outcome::warning(
+        return Ok(DoctorCheckOutcome::warning(
             format!(
                 "NetworkPolicy {} does not admit {address}, the address of an API server, to port {number} of the server: \
                  if the CNI plugin applies this policy, the calls of the API server time out",
@@ -122,7 +124,7 @@ pub(super) fn check_policies_admit_api_server(facts: &Facts) -> Result<Outcome, 
                 .replace("{address}", &address.to_string()),
         ));
     }
-    Ok(Outcome::warning(
+    Ok(DoctorCheckOutcome::warning(
         format!(
             "NetworkPolicy {} admits only pods to port {number} of the server: if the CNI plugin applies this \
              policy, the calls of the API server time out",

@@ -2,7 +2,7 @@
 
 use super::check_declaration::Section;
 use super::check_outcome::Kind;
-use super::doctor_report::{Entry, Report};
+use super::doctor_report::{DoctorReportEntry, Report};
 use crate::text::count_with_noun;
 use anstyle::{AnsiColor, Style};
 use std::io::{self, Write};
@@ -54,7 +54,7 @@ pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_check(out: &mut dyn Write, check: &Entry) -> io::Result<()> {
+pub fn write_check(out: &mut dyn Write, check: &DoctorReportEntry) -> io::Result<()> {
     let (style, sign) = mark(check.result);
     write!(out, "{style}{sign} {:<8}{style:#} {}", check.result.word(), check.description)?;
     match &check.message {

@@ -1,6 +1,6 @@
 //! Rights, by the API server's own access reviews.
 
-use super::check_outcome::{Outcome, joined};
+use super::check_outcome::{DoctorCheckOutcome, joined};
 use super::facts_that_were_read::{Facts, Right, list_at_pointer, text_at_pointer};
 use super::names_of_our_objects::NAME;
 use super::what_is_read::DEPLOYMENTS;
@@ -10,10 +10,10 @@ use serde_json::Value;
 const ESSENTIAL: [&str; 3] =
     ["mutatingwebhookconfigurations", "validatingwebhookconfigurations", "namespaces"];
 
-fn missing_rights(rights: &Result<Vec<Right>, String>) -> Result<Vec<&Right>, Outcome> {
+fn missing_rights(rights: &Result<Vec<Right>, String>) -> Result<Vec<&Right>, DoctorCheckOutcome> {
     match rights {
         Ok(rights) => Ok(rights.iter().filter(|right| !right.allowed).collect()),
-        Err(why) => Err(Outcome::skipped(format!("the access reviews failed: {why}"))),
+        Err(why) => Err(DoctorCheckOutcome::skipped(format!("the access reviews failed: {why}"))),
     }
 }
 
@@ -21,26 +21,26 @@ fn shown(rights: &[&Right]) -> Vec<String> {
     rights.iter().map(ToString::to_string).collect()
 }
 
-pub(super) fn check_own_rights(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_own_rights(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let missing = missing_rights(&facts.own_rights)?;
     let message = format!("this account may not: {}", joined(&shown(&missing)));
     let hint = "Run doctor with an account that may read these objects, or bind the roles of docs/doctor.md to \
                 this account. doctor skips checks without their rights.";
     Ok(match missing.as_slice() {
-        [] => Outcome::success(),
+        [] => DoctorCheckOutcome::success(),
         some if some.iter().any(|right| ESSENTIAL.contains(&right.resource.as_str())) => {
-            Outcome::error(format!("{message}; so doctor cannot check the installation"), hint)
+            DoctorCheckOutcome::error(format!("{message}; so doctor cannot check the installation"), hint)
         }
-        _ => Outcome::warning(message, hint),
+        _ => DoctorCheckOutcome::warning(message, hint),
     })
 }
 
-pub(super) fn check_rights_to_install(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_rights_to_install(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let missing = missing_rights(&facts.install_rights)?;
     let problems = shown(&missing);
     Ok(match problems.as_slice() {
-        [] => Outcome::success(),
-        some => Outcome::error(
+        [] => DoctorCheckOutcome::success(),
+        some => DoctorCheckOutcome::error(
             format!("this account may not: {}; the installation stops at this object", joined(some)),
             "Install with an account that has these rights, such as a member of the group that is bound to cluster-admin.",
         ),
@@ -88,14 +88,14 @@ const COMPONENTS: [(&str, (&str, &str)); 5] = [
     ("ipv6", ("FABRIC_ADMISSION_BIND", "[")),
 ];
 
-pub(super) fn check_server_rights(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_server_rights(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     // Which rights the server needs depends on its variables.
     facts.skip_if_unread(&DEPLOYMENTS)?;
     let missing = missing_rights(&facts.server_rights)?;
     let problems = shown(&missing);
     Ok(match problems.as_slice() {
-        [] => Outcome::success(),
-        some => Outcome::error(
+        [] => DoctorCheckOutcome::success(),
+        some => DoctorCheckOutcome::error(
             format!(
                 "the service account of the server may not: {}; the server has no facts of these kinds, or cannot manage \
                  its certificate",

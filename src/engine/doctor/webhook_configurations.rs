@@ -1,6 +1,6 @@
 //! The webhook configurations: whether they exist, lead to the server, and select what they should.
 
-use super::check_outcome::Outcome;
+use super::check_outcome::DoctorCheckOutcome;
 use super::facts_that_were_read::{Facts, list_at_pointer, text_at_pointer};
 use super::names_of_our_objects::{MUTATING, NAME, VALIDATING};
 use super::what_is_read::{MUTATING_CONFIGURATIONS, SERVICES, VALIDATING_CONFIGURATIONS};
@@ -8,7 +8,7 @@ use crate::facts::{MODE_LABEL, NAME_LABEL};
 use serde_json::Value;
 
 /// A webhook as `deploy/base/webhooks.yaml` has it; a test compares them.
-pub(super) struct Entry {
+pub(super) struct WebhookOfConfiguration {
     /// Its name.
     pub(super) name: &'static str,
     path: &'static str,
@@ -24,21 +24,24 @@ const fn entry(
     path: &'static str,
     mode: Option<&'static str>,
     policy: &'static str,
-) -> Entry {
-    Entry { name, path, mode, policy, optional: false }
+) -> WebhookOfConfiguration {
+    WebhookOfConfiguration { name, path, mode, policy, optional: false }
 }
 
 /// Our webhooks.
-pub(super) const ENTRIES: [Entry; 6] = [
+pub(super) const ENTRIES: [WebhookOfConfiguration; 6] = [
     entry("mutate.fabric-admission.dev", "/mutate", Some("enforce"), "Ignore"),
     entry("enforce.fabric-admission.dev", "/validate", Some("enforce"), "Fail"),
     entry("audit.fabric-admission.dev", "/audit", Some("audit"), "Ignore"),
-    Entry {
+    WebhookOfConfiguration {
         optional: true,
         ..entry("workloads.fabric-admission.dev", "/validate-workload", Some("enforce"), "Ignore")
     },
-    Entry { optional: true, ..entry("objects.fabric-admission.dev", "/validate-object", None, "Ignore") },
-    Entry {
+    WebhookOfConfiguration {
+        optional: true,
+        ..entry("objects.fabric-admission.dev", "/validate-object", None, "Ignore")
+    },
+    WebhookOfConfiguration {
         optional: true,
         ..entry("networks.fabric-admission.dev", "/validate-networks", Some("enforce"), "Fail")
     },
@@ -48,7 +51,7 @@ const APPLY: &str =
     "Apply deploy/base/webhooks.yaml, or run helm upgrade. Do not write a caBundle: the server writes it.";
 
 /// Our two configurations, where they exist.
-fn our_configurations(facts: &Facts) -> Result<[(&'static str, Option<&Value>); 2], Outcome> {
+fn our_configurations(facts: &Facts) -> Result<[(&'static str, Option<&Value>); 2], DoctorCheckOutcome> {
     Ok([
         (MUTATING, facts.object_by_name_or_skip(&MUTATING_CONFIGURATIONS, MUTATING)?),
         (VALIDATING, facts.object_by_name_or_skip(&VALIDATING_CONFIGURATIONS, VALIDATING)?),
@@ -56,7 +59,7 @@ fn our_configurations(facts: &Facts) -> Result<[(&'static str, Option<&Value>); 
 }
 
 /// All webhooks of our two configurations.
-pub(super) fn our_webhooks(facts: &Facts) -> Result<Vec<&Value>, Outcome> {
+pub(super) fn our_webhooks(facts: &Facts) -> Result<Vec<&Value>, DoctorCheckOutcome> {
     let all = our_configurations(facts)?;
     Ok(all
         .into_iter()
@@ -66,13 +69,17 @@ pub(super) fn our_webhooks(facts: &Facts) -> Result<Vec<&Value>, Outcome> {
 }
 
 /// The webhooks that are there; without any there is nothing to check.
-fn configurations_that_exist(facts: &Facts) -> Result<Vec<&Value>, Outcome> {
+fn configurations_that_exist(facts: &Facts) -> Result<Vec<&Value>, DoctorCheckOutcome> {
     let found = our_webhooks(facts)?;
-    if found.is_empty() { Err(Outcome::skipped("no webhook configuration exists")) } else { Ok(found) }
+    if found.is_empty() {
+        Err(DoctorCheckOutcome::skipped("no webhook configuration exists"))
+    } else {
+        Ok(found)
+    }
 }
 
-pub(super) fn check_configurations_exist(facts: &Facts) -> Result<Outcome, Outcome> {
-    let configurations = our_configurations(facts).map_err(Outcome::error_in_place_of_skip)?;
+pub(super) fn check_configurations_exist(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
+    let configurations = our_configurations(facts).map_err(DoctorCheckOutcome::error_in_place_of_skip)?;
     let mut problems = Vec::new();
     for (kind, (name, found)) in
         ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"].iter().zip(configurations)
@@ -90,19 +97,19 @@ pub(super) fn check_configurations_exist(facts: &Facts) -> Result<Outcome, Outco
             problems.push(format!("webhook {} does not exist", entry.name));
         }
     }
-    Ok(Outcome::error_if_any(&problems, APPLY))
+    Ok(DoctorCheckOutcome::error_if_any(&problems, APPLY))
 }
 
 /// Before an installation: configurations that an earlier one left.
-pub(super) fn check_leftover_configurations(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_leftover_configurations(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let found = our_webhooks(facts)?;
     if found.is_empty() {
-        return Ok(Outcome::success_with("none"));
+        return Ok(DoctorCheckOutcome::success_with("none"));
     }
     if facts.object_by_name_or_skip(&SERVICES, NAME)?.is_some() {
-        return Ok(Outcome::success_with("an installation exists; run doctor without --pre"));
+        return Ok(DoctorCheckOutcome::success_with("an installation exists; run doctor without --pre"));
     }
-    Ok(Outcome::error(
+    Ok(DoctorCheckOutcome::error(
         format!(
             "the configurations {MUTATING} and {VALIDATING} of an earlier installation exist, but their Service does \
              not: the API server refuses pods of namespaces with mode enforce"
@@ -113,7 +120,9 @@ pub(super) fn check_leftover_configurations(facts: &Facts) -> Result<Outcome, Ou
     ))
 }
 
-pub(super) fn check_webhooks_call_our_service(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_webhooks_call_our_service(
+    facts: &Facts,
+) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let found = configurations_that_exist(facts)?;
     let service = facts.object_by_name_or_skip(&SERVICES, NAME)?;
     let mut problems = Vec::new();
@@ -144,12 +153,12 @@ pub(super) fn check_webhooks_call_our_service(facts: &Facts) -> Result<Outcome, 
         }
     }
     Ok(if problems.is_empty() {
-        Outcome::warning_if_any(
+        DoctorCheckOutcome::warning_if_any(
             &urls,
             "Ignore this if the server runs outside the cluster: these calls then do not use its Service and endpoints.",
         )
     } else {
-        Outcome::error_if_any(&problems, APPLY)
+        DoctorCheckOutcome::error_if_any(&problems, APPLY)
     })
 }
 
@@ -162,7 +171,7 @@ fn values_of_namespace_selector<'a>(webhook: &'a Value, key: &str, operator: &st
         .collect()
 }
 
-pub(super) fn check_webhook_selectors(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_webhook_selectors(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let mut problems = Vec::new();
     for webhook in configurations_that_exist(facts)? {
         let name = text_at_pointer(webhook, "/name");
@@ -193,7 +202,7 @@ pub(super) fn check_webhook_selectors(facts: &Facts) -> Result<Outcome, Outcome>
             problems.push(format!("{name} has failurePolicy {policy}, not {}: {consequence}", entry.policy));
         }
     }
-    Ok(Outcome::warning_if_any(
+    Ok(DoctorCheckOutcome::warning_if_any(
         &problems,
         format!(
             "{APPLY} Without the exclusions, the server's own pods and the pods of kube-system may wait for the server."

@@ -1,6 +1,6 @@
 //! The server's Deployment, Service, endpoints, versions and clock.
 
-use super::check_outcome::Outcome;
+use super::check_outcome::DoctorCheckOutcome;
 use super::facts_that_were_read::{Facts, list_at_pointer, text_at_pointer};
 use super::names_of_our_objects::NAME;
 use super::what_is_read::{DEPLOYMENTS, ENDPOINT_SLICES, LEASES, POD_LABELS, PODS, SERVICES};
@@ -19,10 +19,10 @@ fn describe_replicas(facts: &Facts) -> String {
     )
 }
 
-pub(super) fn check_deployment_is_ready(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_deployment_is_ready(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let namespace = &facts.namespace;
     let Some(found) = facts.object_by_name_or_skip(&DEPLOYMENTS, NAME)? else {
-        return Ok(Outcome::error(
+        return Ok(DoctorCheckOutcome::error(
             format!("Deployment {namespace}/{NAME} does not exist"),
             "Install it (deploy/README.md). If it is in another namespace, set --namespace.",
         ));
@@ -30,19 +30,22 @@ pub(super) fn check_deployment_is_ready(facts: &Facts) -> Result<Outcome, Outcom
     let (wanted, ready) = (number(found, "/spec/replicas", 1), number(found, "/status/readyReplicas", 0));
     let shown = format!("{ready} of {wanted} replicas are ready");
     Ok(match (ready, wanted) {
-        (0, _) => {
-            Outcome::error(format!("{shown}: no replica answers the API server"), describe_replicas(facts))
-        }
-        (ready, wanted) if ready < wanted => Outcome::warning(shown, describe_replicas(facts)),
-        _ => Outcome::success_with(shown),
+        (0, _) => DoctorCheckOutcome::error(
+            format!("{shown}: no replica answers the API server"),
+            describe_replicas(facts),
+        ),
+        (ready, wanted) if ready < wanted => DoctorCheckOutcome::warning(shown, describe_replicas(facts)),
+        _ => DoctorCheckOutcome::success_with(shown),
     })
 }
 
-pub(super) fn check_service_selects_our_pods(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_service_selects_our_pods(
+    facts: &Facts,
+) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let namespace = &facts.namespace;
     let hint = "Apply deploy/base/service.yaml, or run helm upgrade.";
     let Some(found) = facts.object_by_name_or_skip(&SERVICES, NAME)? else {
-        return Ok(Outcome::error(
+        return Ok(DoctorCheckOutcome::error(
             format!("Service {namespace}/{NAME} does not exist: the API server cannot call the server"),
             hint,
         ));
@@ -52,25 +55,25 @@ pub(super) fn check_service_selects_our_pods(facts: &Facts) -> Result<Outcome, O
         !POD_LABELS.iter().any(|(known, wanted)| key == known && value.as_str() == Some(wanted))
     });
     Ok(match strange {
-        Some((key, value)) => Outcome::warning(
+        Some((key, value)) => DoctorCheckOutcome::warning(
             format!(
                 "Service {namespace}/{NAME} selects pods by {key}={}, which this version does not set",
                 text_at_pointer(value, "")
             ),
             hint,
         ),
-        None => Outcome::success(),
+        None => DoctorCheckOutcome::success(),
     })
 }
 
-pub(super) fn check_endpoints_are_ready(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_endpoints_are_ready(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let slices = facts.objects_or_skip(&ENDPOINT_SLICES)?;
     let all = || slices.iter().flat_map(|slice| list_at_pointer(slice, "/endpoints"));
     // A missing condition means ready (k8s.io/api discovery/v1).
     let ready = all().filter(|e| e.pointer("/conditions/ready") != Some(&Value::Bool(false))).count();
     let known = all().count();
     Ok(if ready == 0 {
-        Outcome::error(
+        DoctorCheckOutcome::error(
             format!(
                 "Service {}/{NAME} has no ready endpoint: every call of the API server fails",
                 facts.namespace
@@ -78,7 +81,7 @@ pub(super) fn check_endpoints_are_ready(facts: &Facts) -> Result<Outcome, Outcom
             describe_replicas(facts),
         )
     } else {
-        Outcome::success_with(format!("{ready} of {known} ready"))
+        DoctorCheckOutcome::success_with(format!("{ready} of {known} ready"))
     })
 }
 
@@ -89,7 +92,7 @@ fn image_tag(image: &str) -> &str {
     last.split_once(':').map(|(_, tag)| tag).unwrap_or_default()
 }
 
-pub(super) fn check_replicas_run_one_image(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_replicas_run_one_image(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let pods = facts.objects_or_skip(&PODS)?;
     let running = pods.iter().filter(|pod| pod.pointer("/metadata/deletionTimestamp").is_none());
     let images: BTreeSet<&str> = running
@@ -100,7 +103,7 @@ pub(super) fn check_replicas_run_one_image(facts: &Facts) -> Result<Outcome, Out
         .collect();
     let shown = images.iter().copied().collect::<Vec<_>>().join(", ");
     if images.len() > 1 {
-        return Ok(Outcome::warning(
+        return Ok(DoctorCheckOutcome::warning(
             format!(
                 "replicas run different images ({shown}): they may decide differently about the same pod"
             ),
@@ -110,16 +113,18 @@ pub(super) fn check_replicas_run_one_image(facts: &Facts) -> Result<Outcome, Out
             ),
         ));
     }
-    let Some(image) = images.first() else { return Err(Outcome::skipped("no pod of the server exists")) };
+    let Some(image) = images.first() else {
+        return Err(DoctorCheckOutcome::skipped("no pod of the server exists"));
+    };
     let tag = image_tag(image).trim_start_matches('v');
     let is_version = tag.starts_with(|c: char| c.is_ascii_digit());
     Ok(if is_version && tag != facts.version {
-        Outcome::warning(
+        DoctorCheckOutcome::warning(
             format!("the server is version {tag}, and this program is version {}", facts.version),
             format!("Run doctor of version {tag}, because checks and hints differ between versions."),
         )
     } else {
-        Outcome::success_with(shown)
+        DoctorCheckOutcome::success_with(shown)
     })
 }
 
@@ -138,11 +143,11 @@ fn seconds(time: &str) -> Option<i64> {
 /// Difference that no delay explains (s).
 const SKEW: i64 = 60;
 
-pub(super) fn check_clock_of_server(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_clock_of_server(facts: &Facts) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let lease = facts.object_by_name_or_skip(&LEASES, "fabric-admission-status")?;
     let renewed = lease.and_then(|lease| seconds(text_at_pointer(lease, "/spec/renewTime")));
     let (Some(renewed), Some(now)) = (renewed, facts.api_clock) else {
-        return Err(Outcome::skipped(
+        return Err(DoctorCheckOutcome::skipped(
             "no replica renews the Lease fabric-admission-status, so the clock of the server is not known",
         ));
     };
@@ -150,13 +155,13 @@ pub(super) fn check_clock_of_server(facts: &Facts) -> Result<Outcome, Outcome> {
     let duration = lease.and_then(|lease| lease.pointer("/spec/leaseDurationSeconds")?.as_i64());
     // Nobody renews it any more, or a clock is far behind: the times do not tell which.
     if duration.is_some_and(|duration| -ahead > duration + SKEW) {
-        return Err(Outcome::skipped(format!(
+        return Err(DoctorCheckOutcome::skipped(format!(
             "the last renewal of the Lease fabric-admission-status is {} s old, so the clock of the server is not known",
             -ahead
         )));
     }
     Ok(if ahead > SKEW {
-        Outcome::warning(
+        DoctorCheckOutcome::warning(
             format!(
                 "the clock of the replica {} is {ahead} s ahead of the API server's: new certificates may not be valid yet",
                 lease.map(|lease| text_at_pointer(lease, "/spec/holderIdentity")).unwrap_or_default()
@@ -164,7 +169,7 @@ pub(super) fn check_clock_of_server(facts: &Facts) -> Result<Outcome, Outcome> {
             "Synchronize the clock of the replica's node, for example with chrony.",
         )
     } else {
-        Outcome::success()
+        DoctorCheckOutcome::success()
     })
 }
 

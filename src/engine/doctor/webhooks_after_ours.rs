@@ -1,6 +1,6 @@
 //! Mutating webhooks that change pods after ours.
 
-use super::check_outcome::{Outcome, joined};
+use super::check_outcome::{DoctorCheckOutcome, joined};
 use super::facts_that_were_read::{Facts, list_at_pointer, text_at_pointer};
 use super::names_of_our_objects::MUTATING;
 use super::what_is_read::MUTATING_CONFIGURATIONS;
@@ -24,9 +24,13 @@ fn takes_pods(webhook: &Value) -> bool {
     })
 }
 
-pub(super) fn check_no_injector_runs_after_us(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_no_injector_runs_after_us(
+    facts: &Facts,
+) -> Result<DoctorCheckOutcome, DoctorCheckOutcome> {
     let Some(ours) = facts.object_by_name_or_skip(&MUTATING_CONFIGURATIONS, MUTATING)? else {
-        return Err(Outcome::skipped(format!("MutatingWebhookConfiguration {MUTATING} does not exist")));
+        return Err(DoctorCheckOutcome::skipped(format!(
+            "MutatingWebhookConfiguration {MUTATING} does not exist"
+        )));
     };
     let again = list_at_pointer(ours, "/webhooks")
         .iter()
@@ -44,7 +48,7 @@ pub(super) fn check_no_injector_runs_after_us(facts: &Facts) -> Result<Outcome, 
     let injectors: Vec<String> =
         later.iter().filter(|name| INJECTORS.iter().any(|known| name.contains(known))).cloned().collect();
     if !later.is_empty() && !again {
-        return Ok(Outcome::warning(
+        return Ok(DoctorCheckOutcome::warning(
             format!(
                 "{} changes pods after {MUTATING}, and the API server does not call our webhook again: \
                  reinvocationPolicy is not IfNeeded",
@@ -54,7 +58,7 @@ pub(super) fn check_no_injector_runs_after_us(facts: &Facts) -> Result<Outcome, 
         ));
     }
     if !injectors.is_empty() {
-        return Ok(Outcome::warning(
+        return Ok(DoctorCheckOutcome::warning(
             format!(
                 "{} changes pods after {MUTATING}: the API server calls our webhook a second time, and our webhook \
                  cannot see changes after this call",
@@ -64,9 +68,9 @@ pub(super) fn check_no_injector_runs_after_us(facts: &Facts) -> Result<Outcome, 
         ));
     }
     Ok(if later.is_empty() {
-        Outcome::success()
+        DoctorCheckOutcome::success()
     } else {
-        Outcome::success_with(format!(
+        DoctorCheckOutcome::success_with(format!(
             "later configurations: {}; the API server calls our webhook again after their changes",
             joined(&later)
         ))

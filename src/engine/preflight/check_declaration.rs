@@ -1,6 +1,6 @@
 //! The declaration of a check, and what the checks see.
 
-use super::check_outcome::{Outcome, Verdict};
+use super::check_outcome::{PreflightCheckOutcome, Verdict};
 use super::expectation_document::{Expectation, Policy, Transport};
 use super::nccl_conf_lines_from_readings::Conf;
 use super::readings::{Device, Interface, Port, Readings, USER_CONF};
@@ -22,7 +22,7 @@ pub struct Check {
     pub(super) judge: Judge,
 }
 
-pub(super) type Judge = fn(&Context<'_>) -> Outcome;
+pub(super) type Judge = fn(&Context<'_>) -> PreflightCheckOutcome;
 
 /// What a check sees.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +42,7 @@ impl Check {
 
     /// Runs the check under the profile's policy.
     #[must_use]
-    pub fn judge_with_policy(&self, seen: &Readings) -> Outcome {
+    pub fn judge_with_policy(&self, seen: &Readings) -> PreflightCheckOutcome {
         let nothing = Expectation::default();
         let expected = match &seen.expectation {
             Ok(expected) => expected.as_ref().unwrap_or(&nothing),
@@ -50,15 +50,15 @@ impl Check {
         };
         let policy = expected.policy(self.id);
         if policy == Policy::Skip {
-            return Outcome::off("the profile switches this check off");
+            return PreflightCheckOutcome::off("the profile switches this check off");
         }
         let mut outcome = match expected.transport {
             Some(transport) if self.rdma_only && !transport.is_rdma() => {
-                Outcome::off(format!("transport {} needs no RDMA device", transport.word()))
+                PreflightCheckOutcome::off(format!("transport {} needs no RDMA device", transport.word()))
             }
             // Without an expectation, a pod that sees no RDMA device may be one that needs none.
             None if self.rdma_only && expected.devices.is_none() => match usable_devices_or_outcome(seen) {
-                Ok(devices) if devices.is_empty() => Outcome::unknown(
+                Ok(devices) if devices.is_empty() => PreflightCheckOutcome::unknown(
                     "no usable RDMA device, and nothing shows whether the pod should have one",
                 ),
                 Ok(_) => (self.judge)(&Context { seen, expected }),
@@ -71,7 +71,7 @@ impl Check {
         }
         // What the profile would have asked is not known, so nothing is certain.
         if outcome.verdict == Verdict::Pass && seen.expectation.is_err() && self.id != "PF001" {
-            outcome = Outcome::unknown(format!(
+            outcome = PreflightCheckOutcome::unknown(format!(
                 "{}; what the profile expects is not known (see PF001)",
                 outcome.message
             ));
@@ -82,12 +82,12 @@ impl Check {
 
 impl<'a> Context<'a> {
     /// Devices that programs of this container can open, or why they are not known.
-    pub(super) fn usable(&self) -> Result<Vec<&'a Device>, Outcome> {
+    pub(super) fn usable(&self) -> Result<Vec<&'a Device>, PreflightCheckOutcome> {
         usable_devices_or_outcome(self.seen)
     }
 
     /// Every port of the usable devices.
-    pub(super) fn ports(&self) -> Result<Vec<(&'a Device, &'a Port)>, Outcome> {
+    pub(super) fn ports(&self) -> Result<Vec<(&'a Device, &'a Port)>, PreflightCheckOutcome> {
         ports_of_usable_devices_or_outcome(self.seen)
     }
 
@@ -97,7 +97,10 @@ impl<'a> Context<'a> {
 
     /// The value that NCCL takes for a variable, and where it comes from: the environment, the user's file, then
     /// `/etc/nccl.conf`, which is the file of preflight or that of the image.
-    pub(super) fn effective_setting(&self, name: &str) -> Result<Option<(String, &'static str)>, Outcome> {
+    pub(super) fn effective_setting(
+        &self,
+        name: &str,
+    ) -> Result<Option<(String, &'static str)>, PreflightCheckOutcome> {
         value_or_outcome(&self.seen.environment, "environment")?;
         if let Some((value, place)) = self.seen.set_by_user(name) {
             return Ok(Some((value.to_owned(), place)));
@@ -122,24 +125,29 @@ impl<'a> Context<'a> {
     }
 
     /// The number that NCCL takes for a variable, where it is set.
-    pub(super) fn effective_number(&self, name: &str) -> Result<Option<(i64, &'static str)>, Outcome> {
+    pub(super) fn effective_number(
+        &self,
+        name: &str,
+    ) -> Result<Option<(i64, &'static str)>, PreflightCheckOutcome> {
         let set = self.effective_setting(name)?.filter(|(value, _)| !value.is_empty());
         Ok(set.map(|(value, place)| (leading_number(&value), place)))
     }
 
     /// Interfaces that the profile expects.
-    pub(super) fn rails(&self) -> Result<&'a [String], Outcome> {
+    pub(super) fn rails(&self) -> Result<&'a [String], PreflightCheckOutcome> {
         match self.expected.interfaces.as_slice() {
             [] if matches!(self.seen.expectation, Ok(Some(_))) => {
-                Err(Outcome::off("the profile does not name the interfaces of its rails"))
+                Err(PreflightCheckOutcome::off("the profile does not name the interfaces of its rails"))
             }
-            [] => Err(Outcome::unknown("the interfaces of the rails are not known (see PF001)")),
+            [] => {
+                Err(PreflightCheckOutcome::unknown("the interfaces of the rails are not known (see PF001)"))
+            }
             names => Ok(names),
         }
     }
 
     /// An interface by its name.
-    pub(super) fn interface(&self, name: &str) -> Result<Option<&'a Interface>, Outcome> {
+    pub(super) fn interface(&self, name: &str) -> Result<Option<&'a Interface>, PreflightCheckOutcome> {
         let interfaces = value_or_outcome(&self.seen.interfaces, "/sys/class/net")?;
         Ok(interfaces.iter().find(|interface| interface.name == name))
     }
@@ -151,7 +159,9 @@ pub(super) fn port_name(device: &Device, port: &Port) -> String {
 }
 
 /// The outcome of a check that ends early where something is not known.
-pub(super) fn either_outcome(outcome: Result<Outcome, Outcome>) -> Outcome {
+pub(super) fn either_outcome(
+    outcome: Result<PreflightCheckOutcome, PreflightCheckOutcome>,
+) -> PreflightCheckOutcome {
     outcome.unwrap_or_else(|unknown| unknown)
 }
 
@@ -188,11 +198,14 @@ impl Tally {
     }
 
     /// The outcome where no place is bad.
-    pub(super) fn outcome_if_none_is_bad(&self, pass: impl FnOnce(&[String]) -> Outcome) -> Outcome {
+    pub(super) fn outcome_if_none_is_bad(
+        &self,
+        pass: impl FnOnce(&[String]) -> PreflightCheckOutcome,
+    ) -> PreflightCheckOutcome {
         if !self.unknown.is_empty() {
-            Outcome::unknown(listed(&self.unknown))
+            PreflightCheckOutcome::unknown(listed(&self.unknown))
         } else if self.good.is_empty() {
-            Outcome::unknown("preflight found nothing to check")
+            PreflightCheckOutcome::unknown("preflight found nothing to check")
         } else {
             pass(&self.good)
         }

@@ -60,7 +60,7 @@ impl WhoCanFix {
 
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct PreflightCheckOutcome {
     /// The verdict.
     pub verdict: Verdict,
     /// Who can fix it; for a failure and a warning.
@@ -71,7 +71,7 @@ pub struct Outcome {
     pub fix: String,
 }
 
-impl Outcome {
+impl PreflightCheckOutcome {
     pub(super) fn pass(message: impl Into<String>) -> Self {
         Self { verdict: Verdict::Pass, fault: None, message: message.into(), fix: String::new() }
     }

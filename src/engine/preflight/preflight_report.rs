@@ -30,13 +30,13 @@ pub struct Report {
     /// Profile and fingerprint that the checks compare with; null if unknown.
     pub profile: Option<String>,
     /// The checks, by id.
-    pub checks: Vec<Entry>,
+    pub checks: Vec<PreflightReportEntry>,
 }
 
 /// One check.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "Check")]
-pub struct Entry {
+pub struct PreflightReportEntry {
     /// Id, which stays the same in all versions.
     pub id: String,
     /// Subject of the check.
@@ -57,7 +57,7 @@ impl Report {
     pub fn run_all_checks(seen: &Readings) -> Self {
         let entries = CHECKS.iter().map(|check| {
             let outcome = check.judge_with_policy(seen);
-            Entry {
+            PreflightReportEntry {
                 id: check.id.to_owned(),
                 title: check.title().to_owned(),
                 verdict: outcome.verdict,
@@ -152,7 +152,7 @@ impl Report {
     #[must_use]
     pub fn termination_message(&self) -> String {
         let last = self.verdict_line();
-        let mut checks: Vec<&Entry> =
+        let mut checks: Vec<&PreflightReportEntry> =
             self.checks.iter().filter(|check| check.verdict > Verdict::Pass).collect();
         checks.sort_by(|a, b| b.verdict.cmp(&a.verdict).then_with(|| a.id.cmp(&b.id)));
         let mut text = String::new();
@@ -170,7 +170,7 @@ impl Report {
     }
 }
 
-impl Entry {
+impl PreflightReportEntry {
     fn line(&self) -> String {
         let fix = self.fix.as_deref().map(|fix| format!("                fix: {fix}\n")).unwrap_or_default();
         format!("{}  {:<7}  {}: {}\n{fix}", self.id, self.verdict.word(), self.title, self.message)

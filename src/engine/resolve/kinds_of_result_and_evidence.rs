@@ -53,7 +53,7 @@ pub enum Resolution {
 
 /// The kind of an outcome, without its details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Outcome {
+pub enum ResolutionKind {
     /// The pod gets a profile.
     Profile,
     /// A profile fits, and its `when` excludes the pod.
@@ -66,7 +66,7 @@ pub enum Outcome {
     None,
 }
 
-impl Outcome {
+impl ResolutionKind {
     /// Every outcome.
     pub const ALL: [Self; 5] = [Self::Profile, Self::Outside, Self::Ambiguous, Self::Refused, Self::None];
 
@@ -86,13 +86,13 @@ impl Outcome {
 impl Resolution {
     /// The kind of this outcome.
     #[must_use]
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> ResolutionKind {
         match self {
-            Self::Profile { .. } => Outcome::Profile,
-            Self::Outside { .. } => Outcome::Outside,
-            Self::Ambiguous { .. } => Outcome::Ambiguous,
-            Self::Refused { .. } => Outcome::Refused,
-            Self::NotApplicable { .. } => Outcome::None,
+            Self::Profile { .. } => ResolutionKind::Profile,
+            Self::Outside { .. } => ResolutionKind::Outside,
+            Self::Ambiguous { .. } => ResolutionKind::Ambiguous,
+            Self::Refused { .. } => ResolutionKind::Refused,
+            Self::NotApplicable { .. } => ResolutionKind::None,
         }
     }
 }

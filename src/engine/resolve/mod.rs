@@ -38,7 +38,9 @@ pub(crate) use does_pod_meet_profile_when::unmet_condition_of_when;
 pub(crate) use if_unknown_claims_are_accelerators::{
     IfUnknownClaimsAreAccelerators, try_unknown_claims_as_accelerators_and_restore_subject,
 };
-pub use kinds_of_result_and_evidence::{AmbiguityCause, Evidence, MAX_CANDIDATES_SHOWN, Outcome, Resolution};
+pub use kinds_of_result_and_evidence::{
+    AmbiguityCause, Evidence, MAX_CANDIDATES_SHOWN, Resolution, ResolutionKind,
+};
 pub use missing_networks_and_resources::{
     MissingNetworkOrResource, missing_for_every_namespace, missing_networks_and_resources,
 };

@@ -2,7 +2,7 @@
 
 use crate::patch::Patch;
 use crate::plan::Plan;
-use crate::resolve::Outcome;
+use crate::resolve::ResolutionKind;
 use crate::rules::Finding;
 use crate::rules::which_findings_annotations_ignore::Suppressed;
 
@@ -20,7 +20,7 @@ pub struct Decision {
     /// What named it, or why there is none, in a few words.
     pub evidence: Option<String>,
     /// How the search for a profile ended; `None` where no profile was searched.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<ResolutionKind>,
     /// Intended changes.
     pub plan: Plan,
     /// The same as RFC 6902 operations on the object.

@@ -5,7 +5,7 @@ use super::counter_grid::{self, Fixed, Grid, LabelValues, WhichZerosAreShown};
 use super::profile_changes::ProfileChanges;
 use crate::facts::EnforcementMode;
 use crate::plan::ChangeKind;
-use crate::resolve::Outcome;
+use crate::resolve::ResolutionKind;
 use crate::review::Verdict;
 use crate::review::decide_webhook_request::{Answer, WebhookEntry};
 use crate::rules::{RULES, Severity};
@@ -183,7 +183,7 @@ impl Decisions {
         let kinds = Fixed::of(ChangeKind::ALL.map(ChangeKind::name));
         let changes =
             grid(table::CHANGES, vec![kinds, Fixed::of(["made", "planned"])], counter_grid::ALL_ZEROS_SHOWN);
-        let outcomes = Fixed::of(Outcome::ALL.map(Outcome::name));
+        let outcomes = Fixed::of(ResolutionKind::ALL.map(ResolutionKind::name));
         let resolutions = grid(table::RESOLUTIONS, vec![outcomes, modes], counter_grid::ALL_ZEROS_SHOWN);
         Self {
             requests,
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn every_index_is_the_place_in_its_list() {
-        for (index, outcome) in Outcome::ALL.iter().enumerate() {
+        for (index, outcome) in ResolutionKind::ALL.iter().enumerate() {
             assert_eq!(*outcome as usize, index);
         }
         for verdict in ["allowed", "mutated", "withheld", "denied", "would_deny", "out_of_scope"] {

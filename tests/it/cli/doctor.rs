@@ -14,7 +14,7 @@
 use crate::support::round_trip::{documents, same};
 use crate::support::suite::Suite;
 use crate::support::{golden, names, read, root, run};
-use fabric_admission::doctor::doctor_report::{Entry, Report};
+use fabric_admission::doctor::doctor_report::{DoctorReportEntry, Report};
 use fabric_admission::doctor::probe_pods_and_their_answers::Answer;
 use fabric_admission::doctor::{
     CHECKS, Certificate, Facts, Kind, NotTried, Phase, Replica, Right, Tried, doctor_page as page,
@@ -222,7 +222,8 @@ fn healthy_is_well() -> Result<(), String> {
     let facts = facts(&healthy()?)?;
     for before in [false, true] {
         let report = Report::run_checks(&facts, before);
-        let bad: Vec<&Entry> = report.checks().filter(|check| check.result != Kind::Success).collect();
+        let bad: Vec<&DoctorReportEntry> =
+            report.checks().filter(|check| check.result != Kind::Success).collect();
         if !bad.is_empty() || !report.success {
             return Err(format!("{bad:#?}"));
         }
@@ -239,10 +240,10 @@ fn broken(case: &Value) -> Result<Facts, String> {
     facts(&whole)
 }
 
-fn entry(id: &str, case: &Value) -> Result<Entry, String> {
+fn entry(id: &str, case: &Value) -> Result<DoctorReportEntry, String> {
     let (facts, before) = (broken(case)?, case["pre"] == true);
     let check = CHECKS.iter().find(|check| check.id == id && check.is_for(before));
-    let found = check.map(|check| Entry::run_check(check, &facts));
+    let found = check.map(|check| DoctorReportEntry::run_check(check, &facts));
     found.ok_or_else(|| format!("{id} did not run; is pre right?"))
 }
 

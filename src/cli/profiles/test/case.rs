@@ -24,7 +24,7 @@ pub(super) struct Case {
 }
 
 /// The result of a case.
-pub(super) enum Outcome {
+pub(super) enum CaseOutcome {
     /// The results are as expected.
     Same,
     /// The expectation was written.
@@ -49,17 +49,17 @@ impl Case {
         given: ProfilesAndFacts,
         update: bool,
         err: &mut dyn Write,
-    ) -> io::Result<Outcome> {
+    ) -> io::Result<CaseOutcome> {
         let expected = match self.expectation() {
             Ok(expected) => expected,
             Err(message) => {
                 writeln!(err, "error: {}", text_without_runner_commands(&message))?;
-                return Ok(Outcome::Unreadable(message));
+                return Ok(CaseOutcome::Unreadable(message));
             }
         };
         let prepared = match input::read_inputs_and_live_cluster(inputs, given, err)? {
             Ok(prepared) => prepared,
-            Err(_) => return Ok(Outcome::Unreadable("the case cannot be reviewed".to_owned())),
+            Err(_) => return Ok(CaseOutcome::Unreadable("the case cannot be reviewed".to_owned())),
         };
         let (namespace, mode, profile) = (prepared.namespace, None, prepared.profile);
         let ignores = Ignores::default();
@@ -83,7 +83,7 @@ impl Case {
             + problems.unread.len()
             + reviews.iter().map(|r| r.unread.len()).sum::<usize>();
         if unread > 0 {
-            return Ok(Outcome::Unreadable("a part of the case cannot be read".to_owned()));
+            return Ok(CaseOutcome::Unreadable("a part of the case cannot be read".to_owned()));
         }
         // An object that is only a fact, without a finding, does not count as a result of the case.
         let counts = |result: &&ReviewedObject| result.template.is_some() || !result.findings.is_empty();
@@ -93,7 +93,7 @@ impl Case {
             let message =
                 format!("{}: the case has no pod and no object that a rule checks", self.input.display());
             writeln!(err, "error: {}", text_without_runner_commands(&message))?;
-            return Ok(Outcome::Unreadable(message));
+            return Ok(CaseOutcome::Unreadable(message));
         }
         let found =
             ExpectedResults { results: results.iter().map(|result| ExpectedResult::of(result)).collect() };
@@ -105,13 +105,13 @@ impl Case {
         if !self.expected.exists() {
             let message = format!("{}: no such file; write it with --update", self.expected.display());
             writeln!(err, "error: {}", text_without_runner_commands(&message))?;
-            return Ok(Outcome::Unreadable(message));
+            return Ok(CaseOutcome::Unreadable(message));
         }
         let (before, after) = (known.sorted(), found.sorted());
         if before == after {
-            return Ok(Outcome::Same);
+            return Ok(CaseOutcome::Same);
         }
-        Ok(Outcome::Different(self.difference(&before, &after, &results)))
+        Ok(CaseOutcome::Different(self.difference(&before, &after, &results)))
     }
 
     /// The expectation; `None` without a file.
@@ -128,16 +128,16 @@ impl Case {
         &self,
         known: &ExpectedResults,
         found: &ExpectedResults,
-    ) -> io::Result<Outcome> {
+    ) -> io::Result<CaseOutcome> {
         if known.sorted() == found.sorted() {
-            return Ok(Outcome::Same);
+            return Ok(CaseOutcome::Same);
         }
         let old = std::fs::read_to_string(&self.expected).unwrap_or_default();
         let comments: String =
             old.lines().take_while(|l| l.starts_with('#')).flat_map(|l| [l, "\n"]).collect();
         match std::fs::write(&self.expected, format!("{comments}{}", found.text())) {
-            Ok(()) => Ok(Outcome::Written),
-            Err(error) => Ok(Outcome::Unreadable(format!("{}: {error}", self.expected.display()))),
+            Ok(()) => Ok(CaseOutcome::Written),
+            Err(error) => Ok(CaseOutcome::Unreadable(format!("{}: {error}", self.expected.display()))),
         }
     }
 

@@ -8,7 +8,7 @@ mod test_report;
 use crate::cli::Exit;
 use crate::cli::input::{self, ClusterSettingFlags, FactFileFlags, InputFlags};
 use crate::report::ci::text_without_runner_commands;
-use case::{Case, Outcome};
+use case::{Case, CaseOutcome};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -94,10 +94,10 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
 }
 
 /// A case that cannot be read is not a failed expectation.
-fn exit(results: &[(Case, Outcome)]) -> Exit {
-    let any = |is: fn(&Outcome) -> bool| results.iter().any(|(_, outcome)| is(outcome));
+fn exit(results: &[(Case, CaseOutcome)]) -> Exit {
+    let any = |is: fn(&CaseOutcome) -> bool| results.iter().any(|(_, outcome)| is(outcome));
     Exit::of_unreadable_or_failed(
-        any(|outcome| matches!(outcome, Outcome::Unreadable(_))),
-        any(|outcome| matches!(outcome, Outcome::Different(_))),
+        any(|outcome| matches!(outcome, CaseOutcome::Unreadable(_))),
+        any(|outcome| matches!(outcome, CaseOutcome::Different(_))),
     )
 }

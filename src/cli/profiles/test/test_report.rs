@@ -1,6 +1,6 @@
 //! Results of the cases in three formats.
 
-use super::case::{Case, Outcome};
+use super::case::{Case, CaseOutcome};
 use crate::report::ci::{command_property, command_text, text_without_runner_commands, xml_text};
 use crate::text::count_with_noun;
 use clap::ValueEnum;
@@ -16,7 +16,7 @@ pub(super) enum Format {
     Github,
 }
 
-pub(super) fn write(format: Format, results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(format: Format, results: &[(Case, CaseOutcome)], out: &mut dyn Write) -> io::Result<()> {
     match format {
         Format::Text => write_text(results, out),
         Format::Junit => write_junit(results, out),
@@ -27,24 +27,24 @@ pub(super) fn write(format: Format, results: &[(Case, Outcome)], out: &mut dyn W
     }
 }
 
-fn write_text(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
+fn write_text(results: &[(Case, CaseOutcome)], out: &mut dyn Write) -> io::Result<()> {
     for (case, outcome) in results {
         let name = text_without_runner_commands(&case.input.display().to_string());
         match outcome {
-            Outcome::Same => writeln!(out, "ok      {name}")?,
-            Outcome::Written => writeln!(
+            CaseOutcome::Same => writeln!(out, "ok      {name}")?,
+            CaseOutcome::Written => writeln!(
                 out,
                 "written {}",
                 text_without_runner_commands(&case.expected.display().to_string())
             )?,
-            Outcome::Different(difference) => write!(out, "FAILED  {name}\n{difference}")?,
-            Outcome::Unreadable(_) => writeln!(out, "ERROR   {name}")?,
+            CaseOutcome::Different(difference) => write!(out, "FAILED  {name}\n{difference}")?,
+            CaseOutcome::Unreadable(_) => writeln!(out, "ERROR   {name}")?,
         }
     }
-    let number = |is: fn(&Outcome) -> bool| results.iter().filter(|(_, outcome)| is(outcome)).count();
-    let failed = number(|outcome| matches!(outcome, Outcome::Different(_)));
-    let unreadable = number(|outcome| matches!(outcome, Outcome::Unreadable(_)));
-    let written = number(|outcome| matches!(outcome, Outcome::Written));
+    let number = |is: fn(&CaseOutcome) -> bool| results.iter().filter(|(_, outcome)| is(outcome)).count();
+    let failed = number(|outcome| matches!(outcome, CaseOutcome::Different(_)));
+    let unreadable = number(|outcome| matches!(outcome, CaseOutcome::Unreadable(_)));
+    let written = number(|outcome| matches!(outcome, CaseOutcome::Written));
     write!(out, "\n{}, {failed} failed", count_with_noun(results.len(), "case"))?;
     for (number, what) in [(unreadable, "unreadable"), (written, "written")] {
         if number > 0 {
@@ -54,10 +54,10 @@ fn write_text(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()
     writeln!(out)
 }
 
-fn write_junit(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
-    let number = |is: fn(&Outcome) -> bool| results.iter().filter(|(_, outcome)| is(outcome)).count();
-    let failures = number(|outcome| matches!(outcome, Outcome::Different(_)));
-    let errors = number(|outcome| matches!(outcome, Outcome::Unreadable(_)));
+fn write_junit(results: &[(Case, CaseOutcome)], out: &mut dyn Write) -> io::Result<()> {
+    let number = |is: fn(&CaseOutcome) -> bool| results.iter().filter(|(_, outcome)| is(outcome)).count();
+    let failures = number(|outcome| matches!(outcome, CaseOutcome::Different(_)));
+    let errors = number(|outcome| matches!(outcome, CaseOutcome::Unreadable(_)));
     let name = "fabric-admission profiles test";
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{name}\">")?;
     let tests = results.len();
@@ -69,14 +69,14 @@ fn write_junit(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<(
         let file = xml_text(&case.input.display().to_string());
         write!(out, "    <testcase classname=\"{name}\" name=\"{file}\" file=\"{file}\" time=\"0\"")?;
         let (element, kind, message, content) = match outcome {
-            Outcome::Same | Outcome::Written => {
+            CaseOutcome::Same | CaseOutcome::Written => {
                 writeln!(out, "/>")?;
                 continue;
             }
-            Outcome::Different(text) => {
+            CaseOutcome::Different(text) => {
                 ("failure", "difference", "the results differ from the expectation", text)
             }
-            Outcome::Unreadable(text) => ("error", "input", "the case cannot be read", text),
+            CaseOutcome::Unreadable(text) => ("error", "input", "the case cannot be read", text),
         };
         let content = xml_text(content);
         writeln!(out, ">\n      <{element} message=\"{message}\" type=\"{kind}\">{content}</{element}>")?;
@@ -85,12 +85,12 @@ fn write_junit(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<(
     writeln!(out, "  </testsuite>\n</testsuites>")
 }
 
-fn write_github(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
+fn write_github(results: &[(Case, CaseOutcome)], out: &mut dyn Write) -> io::Result<()> {
     for (case, outcome) in results {
         let (file, text) = match outcome {
-            Outcome::Same | Outcome::Written => continue,
-            Outcome::Different(text) => (&case.expected, text),
-            Outcome::Unreadable(text) => (&case.input, text),
+            CaseOutcome::Same | CaseOutcome::Written => continue,
+            CaseOutcome::Different(text) => (&case.expected, text),
+            CaseOutcome::Unreadable(text) => (&case.input, text),
         };
         let file = command_property(&file.display().to_string());
         writeln!(out, "::error file={file},line=1,title=profiles test::{}", command_text(text))?;

@@ -13,7 +13,7 @@ pub struct GitLab {
 }
 
 #[derive(Serialize)]
-struct Entry<'a> {
+struct CodeQualityEntry<'a> {
     description: String,
     check_name: &'a str,
     fingerprint: &'a str,
@@ -33,7 +33,7 @@ struct Begin {
 }
 
 impl GitLab {
-    fn write(&mut self, out: &mut dyn Write, entry: &Entry<'_>) -> io::Result<()> {
+    fn write(&mut self, out: &mut dyn Write, entry: &CodeQualityEntry<'_>) -> io::Result<()> {
         out.write_all(if self.begun { b",\n" } else { b"\n" })?;
         self.begun = true;
         Ok(serde_json::to_writer(out, entry)?)
@@ -60,7 +60,7 @@ impl CiFormat for GitLab {
             };
             self.write(
                 out,
-                &Entry {
+                &CodeQualityEntry {
                     description: issue.message_and_fix().replace('\n', " "),
                     check_name: issue.finding.rule,
                     fingerprint: &issue.fingerprint,
@@ -76,7 +76,7 @@ impl CiFormat for GitLab {
         for UnreadInput { file, line, column, message } in unread {
             self.write(
                 out,
-                &Entry {
+                &CodeQualityEntry {
                     description: format!("The input could not be read, so the report is partial: {message}"),
                     check_name: "unreadable-input",
                     // A cluster has one place for all kinds that may not be read.

@@ -5,7 +5,7 @@ use crate::support::server::{PROFILE, Server, bare_pod, review};
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{golden, read, root};
 use fabric_admission::plan::ChangeKind;
-use fabric_admission::resolve::Outcome as Searched;
+use fabric_admission::resolve::ResolutionKind as Searched;
 use fabric_admission::server::RESULTS;
 use fabric_admission::telemetry::metric_table::{ALL, Kind};
 use serde_json::{Value, json};

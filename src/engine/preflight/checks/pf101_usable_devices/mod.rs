@@ -1,35 +1,39 @@
 //! PF101: RDMA devices that programs of this container can open.
 
 use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, value_or_outcome};
-use crate::preflight::check_outcome::{Outcome, WhoCanFix};
+use crate::preflight::check_outcome::{PreflightCheckOutcome, WhoCanFix};
 use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check = Check { id: "PF101", page: include_str!("page.md"), rdma_only: true, judge };
 
-fn judge(context: &Context<'_>) -> Outcome {
+fn judge(context: &Context<'_>) -> PreflightCheckOutcome {
     either_outcome(usable(context))
 }
 
-fn usable(context: &Context<'_>) -> Result<Outcome, Outcome> {
+fn usable(context: &Context<'_>) -> Result<PreflightCheckOutcome, PreflightCheckOutcome> {
     let usable = context.usable()?;
     let names: Vec<&str> = usable.iter().map(|device| device.name.as_str()).collect();
     let found = format!("{} ({})", count_with_noun(names.len(), "usable RDMA device"), listed(&names));
     match context.expected.devices {
-        Some(0) => Ok(Outcome::off("the profile expects no RDMA device")),
-        Some(wanted) if wanted as usize == names.len() => Ok(Outcome::pass(found)),
-        Some(wanted) if (wanted as usize) < names.len() => Ok(Outcome::warn(
+        Some(0) => Ok(PreflightCheckOutcome::off("the profile expects no RDMA device")),
+        Some(wanted) if wanted as usize == names.len() => Ok(PreflightCheckOutcome::pass(found)),
+        Some(wanted) if (wanted as usize) < names.len() => Ok(PreflightCheckOutcome::warn(
             WhoCanFix::Configuration,
             format!("{found}, but the profile expects {wanted}: NCCL may use devices of other networks"),
             "Run the container without privileged and without a hostPath of /dev/infiniband, or list the devices in NCCL_IB_HCA.",
         )),
         Some(wanted) => few(context, &names, &format!("but the profile expects {wanted}")),
         None if names.is_empty() => few(context, &names, "but the transport needs at least one"),
-        None => Ok(Outcome::pass(found)),
+        None => Ok(PreflightCheckOutcome::pass(found)),
     }
 }
 
 /// Fewer devices than the pod needs, and why.
-fn few(context: &Context<'_>, usable: &[&str], needs: &str) -> Result<Outcome, Outcome> {
+fn few(
+    context: &Context<'_>,
+    usable: &[&str],
+    needs: &str,
+) -> Result<PreflightCheckOutcome, PreflightCheckOutcome> {
     let all = value_or_outcome(&context.seen.devices, "/sys/class/infiniband")?;
     let nodes = value_or_outcome(&context.seen.nodes, "/sys/class/infiniband_verbs")?;
     let has = if usable.is_empty() {
@@ -48,7 +52,7 @@ fn few(context: &Context<'_>, usable: &[&str], needs: &str) -> Result<Outcome, O
         })
         .collect();
     if !denied.is_empty() {
-        return Ok(Outcome::fail(
+        return Ok(PreflightCheckOutcome::fail(
             WhoCanFix::Configuration,
             format!("{has}, {needs}; {}", listed(&denied)),
             "Request the RDMA resource in this container. A hostPath mount of /dev/infiniband gives no permission.",
@@ -56,7 +60,7 @@ fn few(context: &Context<'_>, usable: &[&str], needs: &str) -> Result<Outcome, O
     }
     let files = context.seen.device_files.as_deref().unwrap_or_default();
     if files.len() > nodes.len() {
-        return Ok(Outcome::fail(
+        return Ok(PreflightCheckOutcome::fail(
             WhoCanFix::Node,
             format!(
                 "{has}, {needs}; /dev/infiniband has {}, but the kernel shows {} in this network namespace",
@@ -69,13 +73,13 @@ fn few(context: &Context<'_>, usable: &[&str], needs: &str) -> Result<Outcome, O
     let unusable: Vec<&str> =
         all.iter().map(|device| device.name.as_str()).filter(|name| !usable.contains(name)).collect();
     if unusable.is_empty() {
-        return Ok(Outcome::fail(
+        return Ok(PreflightCheckOutcome::fail(
             WhoCanFix::Node,
             format!("{has}, {needs}; the kernel shows no other device in this network namespace"),
             "Check that the node's RDMA driver is loaded, and that the pod requests the RDMA resource.",
         ));
     }
-    Ok(Outcome::fail(
+    Ok(PreflightCheckOutcome::fail(
         WhoCanFix::Configuration,
         format!(
             "{has}, {needs}; the kernel also shows {}, but /dev/infiniband has no device file for these devices",

@@ -1,21 +1,21 @@
 //! PF102: state of the ports.
 
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, port_name};
-use crate::preflight::check_outcome::{Outcome, WhoCanFix};
+use crate::preflight::check_outcome::{PreflightCheckOutcome, WhoCanFix};
 use crate::preflight::readings::{Device, Port};
 use crate::rdma::port::{LinkLayer, State};
 use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check = Check { id: "PF102", page: include_str!("page.md"), rdma_only: true, judge };
 
-fn judge(context: &Context<'_>) -> Outcome {
+fn judge(context: &Context<'_>) -> PreflightCheckOutcome {
     either_outcome(states(context))
 }
 
-fn states(context: &Context<'_>) -> Result<Outcome, Outcome> {
+fn states(context: &Context<'_>) -> Result<PreflightCheckOutcome, PreflightCheckOutcome> {
     let ports = context.ports()?;
     if ports.iter().all(|(_, port)| port.link_layer == Ok(LinkLayer::Unknown)) {
-        return Ok(Outcome::off("ports of EFA are always ACTIVE, also if the link is down"));
+        return Ok(PreflightCheckOutcome::off("ports of EFA are always ACTIVE, also if the link is down"));
     }
     let mut tally = Tally::default();
     let mut other_port_active = Vec::new();
@@ -30,7 +30,7 @@ fn states(context: &Context<'_>) -> Result<Outcome, Outcome> {
         }
     }
     if !tally.bad.is_empty() {
-        return Ok(Outcome::fail(
+        return Ok(PreflightCheckOutcome::fail(
             WhoCanFix::Node,
             format!("{}: NCCL cannot use a port that is not ACTIVE", listed(&tally.bad)),
             "Check cable, transceiver and switch port of the node. On InfiniBand, check that a Subnet Manager runs.",
@@ -38,13 +38,13 @@ fn states(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     Ok(tally.outcome_if_none_is_bad(|good| {
         if other_port_active.is_empty() {
-            return Outcome::pass(format!(
+            return PreflightCheckOutcome::pass(format!(
                 "{} ACTIVE ({})",
                 count_with_noun(good.len(), "port"),
                 listed(good)
             ));
         }
-        Outcome::warn(
+        PreflightCheckOutcome::warn(
             WhoCanFix::Node,
             format!(
                 "{}: not ACTIVE, but another port of the same device is ACTIVE",

@@ -1,17 +1,17 @@
 //! PF103: rate of the ports.
 
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, port_name};
-use crate::preflight::check_outcome::{Outcome, WhoCanFix};
+use crate::preflight::check_outcome::{PreflightCheckOutcome, WhoCanFix};
 use crate::rdma::port::State;
 use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check = Check { id: "PF103", page: include_str!("page.md"), rdma_only: true, judge };
 
-fn judge(context: &Context<'_>) -> Outcome {
+fn judge(context: &Context<'_>) -> PreflightCheckOutcome {
     either_outcome(rates(context))
 }
 
-fn rates(context: &Context<'_>) -> Result<Outcome, Outcome> {
+fn rates(context: &Context<'_>) -> Result<PreflightCheckOutcome, PreflightCheckOutcome> {
     let ports = context.ports()?;
     // A port that is down prints a low rate.
     let up = ports.iter().filter(|(_, port)| !matches!(port.state, Ok(State::Down)));
@@ -33,17 +33,18 @@ fn rates(context: &Context<'_>) -> Result<Outcome, Outcome> {
         );
         let fix = "Check cable, transceiver, switch port and PCIe slot: the link may have fewer lanes or a lower speed than usual.";
         return Ok(match context.expected.rate {
-            Some(_) => Outcome::fail(WhoCanFix::Node, message, fix),
-            None => Outcome::warn(WhoCanFix::Node, message, fix),
+            Some(_) => PreflightCheckOutcome::fail(WhoCanFix::Node, message, fix),
+            None => PreflightCheckOutcome::warn(WhoCanFix::Node, message, fix),
         });
     }
     let single = context.expected.rate.is_none() && tally.good.len() == 1;
     Ok(tally.outcome_if_none_is_bad(|good| match single {
-        true => Outcome::unknown(format!(
+        true => PreflightCheckOutcome::unknown(format!(
             "the only port has {least} Gbit/s, and the profile names no rate to compare with"
         )),
-        false => {
-            Outcome::pass(format!("{} with {least} Gbit/s or more", count_with_noun(good.len(), "port")))
-        }
+        false => PreflightCheckOutcome::pass(format!(
+            "{} with {least} Gbit/s or more",
+            count_with_noun(good.len(), "port")
+        )),
     }))
 }

@@ -1,7 +1,7 @@
 //! PF106: LID, Subnet Manager and P_Keys of InfiniBand ports.
 
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, port_name};
-use crate::preflight::check_outcome::{Outcome, WhoCanFix};
+use crate::preflight::check_outcome::{PreflightCheckOutcome, WhoCanFix};
 use crate::preflight::readings::Port;
 use crate::rdma::port::LinkLayer;
 use crate::text::count_with_noun;
@@ -11,11 +11,11 @@ pub(super) static CHECK: Check = Check { id: "PF106", page: include_str!("page.m
 /// Bit of a P_Key with full membership.
 const FULL: u16 = 0x8000;
 
-fn judge(context: &Context<'_>) -> Outcome {
+fn judge(context: &Context<'_>) -> PreflightCheckOutcome {
     either_outcome(subnet(context))
 }
 
-fn subnet(context: &Context<'_>) -> Result<Outcome, Outcome> {
+fn subnet(context: &Context<'_>) -> Result<PreflightCheckOutcome, PreflightCheckOutcome> {
     let ports = context.ports()?;
     let row = context.effective_number("NCCL_IB_PKEY")?;
     let mut fabric = Tally::default();
@@ -31,17 +31,17 @@ fn subnet(context: &Context<'_>) -> Result<Outcome, Outcome> {
         }
     }
     if ports.iter().all(|(_, port)| matches!(port.link_layer, Ok(LinkLayer::Ethernet | LinkLayer::Unknown))) {
-        return Ok(Outcome::off("no InfiniBand port"));
+        return Ok(PreflightCheckOutcome::off("no InfiniBand port"));
     }
     if !keys.bad.is_empty() {
-        return Ok(Outcome::fail(
+        return Ok(PreflightCheckOutcome::fail(
             WhoCanFix::Configuration,
             format!("{}{}: NCCL cannot connect over this port", listed(&keys.bad), chosen_by(row)),
             "Give the port's GUID a full membership in the partition (Subnet Manager, or ib-kubernetes for VFs), or set NCCL_IB_PKEY to the row of the right P_Key.",
         ));
     }
     if !fabric.bad.is_empty() {
-        return Ok(Outcome::warn(
+        return Ok(PreflightCheckOutcome::warn(
             WhoCanFix::Node,
             listed(&fabric.bad),
             "Check that a Subnet Manager runs, and that it knows the GUID of the port.",
@@ -50,7 +50,7 @@ fn subnet(context: &Context<'_>) -> Result<Outcome, Outcome> {
     Ok(fabric.outcome_if_none_is_bad(|good| {
         keys.outcome_if_none_is_bad(|_| {
             let (ports, by) = (count_with_noun(good.len(), "port"), chosen_by(row));
-            Outcome::pass(format!("{ports} with LID, Subnet Manager and a full P_Key{by}"))
+            PreflightCheckOutcome::pass(format!("{ports} with LID, Subnet Manager and a full P_Key{by}"))
         })
     }))
 }

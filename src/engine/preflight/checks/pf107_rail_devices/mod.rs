@@ -1,7 +1,7 @@
 //! PF107: each rail's interface belongs to a usable RDMA device.
 
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed};
-use crate::preflight::check_outcome::{Outcome, WhoCanFix};
+use crate::preflight::check_outcome::{PreflightCheckOutcome, WhoCanFix};
 use crate::preflight::device_of_interface::device_of;
 use crate::preflight::expectation_document::Transport;
 use crate::preflight::readings::Device;
@@ -16,15 +16,15 @@ fn tables_are_read(devices: &[&Device]) -> bool {
 
 pub(super) static CHECK: Check = Check { id: "PF107", page: include_str!("page.md"), rdma_only: true, judge };
 
-fn judge(context: &Context<'_>) -> Outcome {
+fn judge(context: &Context<'_>) -> PreflightCheckOutcome {
     either_outcome(rails(context))
 }
 
-fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
+fn rails(context: &Context<'_>) -> Result<PreflightCheckOutcome, PreflightCheckOutcome> {
     let rails = context.rails()?;
     let usable = context.usable()?;
     if usable.is_empty() {
-        return Err(Outcome::unknown("no usable RDMA device (see PF101)"));
+        return Err(PreflightCheckOutcome::unknown("no usable RDMA device (see PF101)"));
     }
     let mut tally = Tally::default();
     for name in rails {
@@ -49,10 +49,13 @@ fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     if tally.bad.is_empty() {
         return Ok(tally.outcome_if_none_is_bad(|good| {
-            Outcome::pass(format!("{} with a usable RDMA device", count_with_noun(good.len(), "interface")))
+            PreflightCheckOutcome::pass(format!(
+                "{} with a usable RDMA device",
+                count_with_noun(good.len(), "interface")
+            ))
         }));
     }
-    Ok(Outcome::fail(
+    Ok(PreflightCheckOutcome::fail(
         WhoCanFix::Configuration,
         format!("{}: NCCL cannot use RDMA on this rail", listed(&tally.bad)),
         "Request the RDMA resource whose pool has the NICs of the network. The interface and the RDMA device must be on the same NIC.",

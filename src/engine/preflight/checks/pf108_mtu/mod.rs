@@ -1,7 +1,7 @@
 //! PF108: MTU of the rails (RoCE).
 
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed};
-use crate::preflight::check_outcome::{Outcome, WhoCanFix};
+use crate::preflight::check_outcome::{PreflightCheckOutcome, WhoCanFix};
 use crate::preflight::expectation_document::Transport;
 use crate::text::count_with_noun;
 
@@ -10,13 +10,13 @@ pub(super) static CHECK: Check = Check { id: "PF108", page: include_str!("page.m
 /// An interface with this MTU carries RDMA packets of 4096 bytes, with the headers of RoCE.
 const MIN_MTU_FOR_4096_BYTE_PACKETS: u64 = 4200;
 
-fn judge(context: &Context<'_>) -> Outcome {
+fn judge(context: &Context<'_>) -> PreflightCheckOutcome {
     either_outcome(mtus(context))
 }
 
-fn mtus(context: &Context<'_>) -> Result<Outcome, Outcome> {
+fn mtus(context: &Context<'_>) -> Result<PreflightCheckOutcome, PreflightCheckOutcome> {
     if context.transport().is_some_and(|transport| transport != Transport::Roce) {
-        return Ok(Outcome::off("only for RoCE"));
+        return Ok(PreflightCheckOutcome::off("only for RoCE"));
     }
     let mut small = Tally::default();
     let mut sizes = Vec::new();
@@ -41,7 +41,7 @@ fn mtus(context: &Context<'_>) -> Result<Outcome, Outcome> {
         .map(|(name, mtu)| format!("{name} has MTU {mtu}"))
         .collect();
     if !differing.is_empty() {
-        return Ok(Outcome::warn(
+        return Ok(PreflightCheckOutcome::warn(
             WhoCanFix::Configuration,
             format!(
                 "{}, but another rail has MTU {largest}: connections between rails may fail",
@@ -51,7 +51,7 @@ fn mtus(context: &Context<'_>) -> Result<Outcome, Outcome> {
         ));
     }
     if !small.bad.is_empty() {
-        return Ok(Outcome::warn(
+        return Ok(PreflightCheckOutcome::warn(
             WhoCanFix::Configuration,
             format!(
                 "{}: RDMA packets are smaller than 4096 bytes, which costs bandwidth",
@@ -61,6 +61,6 @@ fn mtus(context: &Context<'_>) -> Result<Outcome, Outcome> {
         ));
     }
     Ok(small.outcome_if_none_is_bad(|good| {
-        Outcome::pass(format!("{} with MTU {largest}", count_with_noun(good.len(), "rail")))
+        PreflightCheckOutcome::pass(format!("{} with MTU {largest}", count_with_noun(good.len(), "rail")))
     }))
 }

@@ -3,7 +3,7 @@
 use crate::preflight::check_declaration::{
     Check, Context, Found, Tally, either_outcome, listed, value_or_outcome,
 };
-use crate::preflight::check_outcome::{Outcome, WhoCanFix};
+use crate::preflight::check_outcome::{PreflightCheckOutcome, WhoCanFix};
 use crate::preflight::expectation_document::Transport;
 use crate::rdma::interface_addresses::Address;
 use crate::text::count_with_noun;
@@ -12,11 +12,11 @@ use core::net::IpAddr;
 pub(super) static CHECK: Check =
     Check { id: "PF201", page: include_str!("page.md"), rdma_only: false, judge };
 
-fn judge(context: &Context<'_>) -> Outcome {
+fn judge(context: &Context<'_>) -> PreflightCheckOutcome {
     either_outcome(rails(context))
 }
 
-fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
+fn rails(context: &Context<'_>) -> Result<PreflightCheckOutcome, PreflightCheckOutcome> {
     let rails = context.rails()?;
     // RoCE connects to addresses; InfiniBand does not need one.
     let needs_address = matches!(
@@ -52,7 +52,7 @@ fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
     if !missing.is_empty() {
         let all = value_or_outcome(&context.seen.interfaces, "/sys/class/net")?;
         let present: Vec<&str> = all.iter().map(|i| i.name.as_str()).filter(|name| *name != "lo").collect();
-        return Ok(Outcome::fail(
+        return Ok(PreflightCheckOutcome::fail(
             WhoCanFix::Configuration,
             format!("no interface {}; the pod has {}", listed(&missing), listed(&present)),
             "Check the pod's annotation k8s.v1.cni.cncf.io/networks and the events of Multus.",
@@ -61,11 +61,11 @@ fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
     if tally.bad.is_empty() {
         return Ok(tally.outcome_if_none_is_bad(|good| {
             let with = if needs_address { "up, with an address" } else { "up" };
-            Outcome::pass(format!("{} {with}", count_with_noun(good.len(), "interface")))
+            PreflightCheckOutcome::pass(format!("{} {with}", count_with_noun(good.len(), "interface")))
         }));
     }
     let fault = if node { WhoCanFix::Node } else { WhoCanFix::Configuration };
-    Ok(Outcome::fail(
+    Ok(PreflightCheckOutcome::fail(
         fault,
         format!("{}: the rail cannot be used", listed(&tally.bad)),
         "Check the IPAM of the network. Check the link of the NIC on the node.",

@@ -3,7 +3,7 @@
 use crate::preflight::check_declaration::{
     Check, Context, Found, Tally, either_outcome, listed, port_name, value_or_outcome,
 };
-use crate::preflight::check_outcome::{Outcome, WhoCanFix};
+use crate::preflight::check_outcome::{PreflightCheckOutcome, WhoCanFix};
 use crate::preflight::gid_rows::{self, Owner};
 use crate::preflight::readings::Port;
 use crate::rdma::gid::GidType;
@@ -13,11 +13,11 @@ use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check = Check { id: "PF202", page: include_str!("page.md"), rdma_only: true, judge };
 
-fn judge(context: &Context<'_>) -> Outcome {
+fn judge(context: &Context<'_>) -> PreflightCheckOutcome {
     either_outcome(rows(context))
 }
 
-fn rows(context: &Context<'_>) -> Result<Outcome, Outcome> {
+fn rows(context: &Context<'_>) -> Result<PreflightCheckOutcome, PreflightCheckOutcome> {
     let ports = context.ports()?;
     let addresses = value_or_outcome(&context.seen.addresses, "addresses of the interfaces")?;
     let mut tally = Tally::default();
@@ -32,15 +32,18 @@ fn rows(context: &Context<'_>) -> Result<Outcome, Outcome> {
     if tally.bad.is_empty() {
         let empty = tally.good.is_empty();
         let outcome = tally.outcome_if_none_is_bad(|good| {
-            Outcome::pass(format!("{} with a RoCE v2 GID of this pod", count_with_noun(good.len(), "port")))
+            PreflightCheckOutcome::pass(format!(
+                "{} with a RoCE v2 GID of this pod",
+                count_with_noun(good.len(), "port")
+            ))
         });
         return Ok(match other_layer {
             0 => outcome,
-            _ if empty => Outcome::off("only RoCE needs a GID that is an IP address"),
+            _ if empty => PreflightCheckOutcome::off("only RoCE needs a GID that is an IP address"),
             _ => outcome,
         });
     }
-    Ok(Outcome::fail(
+    Ok(PreflightCheckOutcome::fail(
         WhoCanFix::Configuration,
         format!("{}: RoCE cannot connect", listed(&tally.bad)),
         "Attach a network whose interface is on this NIC (sriov, host-device or macvlan), with an address from IPAM. An interface of the cluster network (veth) has no GIDs.",

@@ -4,7 +4,7 @@ use crate::nccl::NcclVersion;
 use crate::preflight::check_declaration::{
     Check, Context, Found, Tally, either_outcome, listed, port_name, value_or_outcome,
 };
-use crate::preflight::check_outcome::{Outcome, WhoCanFix};
+use crate::preflight::check_outcome::{PreflightCheckOutcome, WhoCanFix};
 use crate::preflight::gid_choice::{FAMILY, RANGE, VERSION, Wanted, row_nccl_chooses};
 use crate::preflight::gid_rows::{self, Owner, own_rows};
 use crate::preflight::nccl_conf_lines_from_readings::{
@@ -17,7 +17,7 @@ use crate::rdma::port::LinkLayer;
 
 pub(super) static CHECK: Check = Check { id: "PF203", page: include_str!("page.md"), rdma_only: true, judge };
 
-fn judge(context: &Context<'_>) -> Outcome {
+fn judge(context: &Context<'_>) -> PreflightCheckOutcome {
     either_outcome(row(context))
 }
 
@@ -40,15 +40,15 @@ enum Reach {
     Segment(u32),
 }
 
-fn row(context: &Context<'_>) -> Result<Outcome, Outcome> {
+fn row(context: &Context<'_>) -> Result<PreflightCheckOutcome, PreflightCheckOutcome> {
     let ports = context.ports()?;
     let addresses = value_or_outcome(&context.seen.addresses, "addresses of the interfaces")?;
     let roce = ports.iter().filter(|(_, port)| port.link_layer == Ok(LinkLayer::Ethernet));
     let mut roce = roce.peekable();
     if roce.peek().is_none() {
         return Ok(match ports.iter().find_map(|(_, port)| port.link_layer.as_ref().err()) {
-            Some(why) => Outcome::unknown(format!("link layer: {why}")),
-            None => Outcome::off("only RoCE needs a GID row"),
+            Some(why) => PreflightCheckOutcome::unknown(format!("link layer: {why}")),
+            None => PreflightCheckOutcome::off("only RoCE needs a GID row"),
         });
     }
     let (way, words) = way(context)?;
@@ -72,11 +72,13 @@ fn row(context: &Context<'_>) -> Result<Outcome, Outcome> {
     };
     if !tally.bad.is_empty() {
         let message = format!("{words}; {}: ibv_modify_qp fails", listed(&tally.bad));
-        return Ok(Outcome::fail(WhoCanFix::Configuration, message, fix));
+        return Ok(PreflightCheckOutcome::fail(WhoCanFix::Configuration, message, fix));
     }
     Ok(tally.outcome_if_none_is_bad(|_| match segment.as_slice() {
-        [] => Outcome::pass(format!("{words}: on each port, NCCL finds a RoCE v2 row of this pod")),
-        rows => Outcome::warn(
+        [] => PreflightCheckOutcome::pass(format!(
+            "{words}: on each port, NCCL finds a RoCE v2 row of this pod"
+        )),
+        rows => PreflightCheckOutcome::warn(
             WhoCanFix::Configuration,
             format!("{words}; {}: RoCE v1 packets cannot pass a router", listed(rows)),
             fix,
@@ -85,7 +87,7 @@ fn row(context: &Context<'_>) -> Result<Outcome, Outcome> {
 }
 
 /// How NCCL finds the row, and the same in words.
-fn way(context: &Context<'_>) -> Result<(Way, String), Outcome> {
+fn way(context: &Context<'_>) -> Result<(Way, String), PreflightCheckOutcome> {
     if let Some((index, place)) = context.effective_number("NCCL_IB_GID_INDEX")?
         && index >= 0
     {
@@ -97,7 +99,7 @@ fn way(context: &Context<'_>) -> Result<(Way, String), Outcome> {
         return Ok((Way::First, format!("NCCL {version} uses GID row 0")));
     }
     let mut set = Vec::new();
-    let mut value = |name: &str| -> Result<Option<String>, Outcome> {
+    let mut value = |name: &str| -> Result<Option<String>, PreflightCheckOutcome> {
         let found = context.effective_setting(name)?;
         set.extend(found.as_ref().map(|(value, place)| format!("{name}={value} ({place})")));
         Ok(found.map(|(value, _)| value))

@@ -1,7 +1,7 @@
 //! PF301: locked memory.
 
 use crate::preflight::check_declaration::{Check, Context, either_outcome, value_or_outcome};
-use crate::preflight::check_outcome::{Outcome, WhoCanFix};
+use crate::preflight::check_outcome::{PreflightCheckOutcome, WhoCanFix};
 use crate::rdma::process_limits::Memlock;
 
 pub(super) static CHECK: Check = Check { id: "PF301", page: include_str!("page.md"), rdma_only: true, judge };
@@ -10,20 +10,20 @@ pub(super) static CHECK: Check = Check { id: "PF301", page: include_str!("page.m
 /// at least some tens of MiB.
 const MIN_MEMLOCK_BYTES: u64 = 64 << 20;
 
-fn judge(context: &Context<'_>) -> Outcome {
+fn judge(context: &Context<'_>) -> PreflightCheckOutcome {
     either_outcome(memlock(context))
 }
 
-fn memlock(context: &Context<'_>) -> Result<Outcome, Outcome> {
+fn memlock(context: &Context<'_>) -> Result<PreflightCheckOutcome, PreflightCheckOutcome> {
     let limits = &context.seen.limits;
     let bytes = match value_or_outcome(&limits.memlock, "/proc/self/limits")? {
-        Memlock::Unlimited => return Ok(Outcome::pass("no limit")),
+        Memlock::Unlimited => return Ok(PreflightCheckOutcome::pass("no limit")),
         Memlock::Bytes(bytes) => *bytes,
     };
     let capable = *value_or_outcome(&limits.ipc_lock, "/proc/self/status")?;
     let initial = *value_or_outcome(&limits.initial_user_namespace, "/proc/self/uid_map")?;
     if capable && initial {
-        return Ok(Outcome::pass("with IPC_LOCK, the limit does not apply"));
+        return Ok(PreflightCheckOutcome::pass("with IPC_LOCK, the limit does not apply"));
     }
     let shown = if bytes < 1 << 20 { format!("{} KiB", bytes >> 10) } else { format!("{} MiB", bytes >> 20) };
     let (why, fix) = if capable {
@@ -39,8 +39,12 @@ fn memlock(context: &Context<'_>) -> Result<Outcome, Outcome> {
     };
     let message = format!("the limit of locked memory is {shown}, {why}");
     Ok(if bytes < MIN_MEMLOCK_BYTES {
-        Outcome::fail(WhoCanFix::Configuration, format!("{message}: ibv_reg_mr and ibv_create_cq fail"), fix)
+        PreflightCheckOutcome::fail(
+            WhoCanFix::Configuration,
+            format!("{message}: ibv_reg_mr and ibv_create_cq fail"),
+            fix,
+        )
     } else {
-        Outcome::warn(WhoCanFix::Configuration, format!("{message}: ibv_reg_mr may fail"), fix)
+        PreflightCheckOutcome::warn(WhoCanFix::Configuration, format!("{message}: ibv_reg_mr may fail"), fix)
     })
 }

@@ -1,24 +1,26 @@
 //! PF403: distance between GPUs and NICs.
 
 use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, value_or_outcome};
-use crate::preflight::check_outcome::{Outcome, WhoCanFix};
+use crate::preflight::check_outcome::{PreflightCheckOutcome, WhoCanFix};
 use crate::preflight::pci_distance::Distance;
 use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check = Check { id: "PF403", page: include_str!("page.md"), rdma_only: true, judge };
 
-fn judge(context: &Context<'_>) -> Outcome {
+fn judge(context: &Context<'_>) -> PreflightCheckOutcome {
     either_outcome(distances(context))
 }
 
-fn distances(context: &Context<'_>) -> Result<Outcome, Outcome> {
+fn distances(context: &Context<'_>) -> Result<PreflightCheckOutcome, PreflightCheckOutcome> {
     let gpus = value_or_outcome(&context.seen.gpu.devices, "/dev")?;
     let usable = context.usable()?;
     if gpus.is_empty() || usable.is_empty() {
-        return Err(Outcome::unknown("this check needs a GPU and a usable RDMA device"));
+        return Err(PreflightCheckOutcome::unknown("this check needs a GPU and a usable RDMA device"));
     }
     if let Some(file) = context.effective_setting("NCCL_TOPO_FILE")?.map(|(file, _)| file) {
-        return Ok(Outcome::unknown(format!("NCCL_TOPO_FILE={file} replaces the topology in sysfs")));
+        return Ok(PreflightCheckOutcome::unknown(format!(
+            "NCCL_TOPO_FILE={file} replaces the topology in sysfs"
+        )));
     }
     let mut nics = Vec::new();
     for device in usable {
@@ -32,7 +34,8 @@ fn distances(context: &Context<'_>) -> Result<Outcome, Outcome> {
     for (minor, address) in gpus {
         let address = value_or_outcome(address, &format!("PCI address of nvidia{minor}"))?;
         let path = context.seen.gpu.pci_paths.get(address);
-        let path = path.ok_or_else(|| Outcome::unknown(format!("{address} is not in sysfs")))?;
+        let path =
+            path.ok_or_else(|| PreflightCheckOutcome::unknown(format!("{address} is not in sysfs")))?;
         let path = value_or_outcome(path, &format!("/sys/bus/pci/devices/{address}"))?;
         let nearest = nics.iter().map(|nic| Distance::between_pci_paths(path, nic)).min();
         flat &= nics.iter().all(|nic| Distance::is_flat(path, nic));
@@ -44,15 +47,15 @@ fn distances(context: &Context<'_>) -> Result<Outcome, Outcome> {
         }
     }
     if flat {
-        return Ok(Outcome::unknown("no PCI bridges are visible, as in a virtual machine"));
+        return Ok(PreflightCheckOutcome::unknown("no PCI bridges are visible, as in a virtual machine"));
     }
     if far.is_empty() {
-        return Ok(Outcome::pass(format!(
+        return Ok(PreflightCheckOutcome::pass(format!(
             "{} with a NIC below the same PCIe switches",
             count_with_noun(gpus.len(), "GPU")
         )));
     }
-    Ok(Outcome::warn(
+    Ok(PreflightCheckOutcome::warn(
         WhoCanFix::Configuration,
         format!(
             "no NIC is near {}: by default, NCCL does not use GPUDirect RDMA without a near NIC",

@@ -3,7 +3,7 @@
 use crate::preflight::check_declaration::{
     Check, Context, Found, Tally, either_outcome, listed, value_or_outcome,
 };
-use crate::preflight::check_outcome::{Outcome, WhoCanFix};
+use crate::preflight::check_outcome::{PreflightCheckOutcome, WhoCanFix};
 use crate::preflight::ibverbs_providers::provider;
 use crate::preflight::image::libibverbs_driver_config;
 use crate::rdma::Unreadable;
@@ -11,14 +11,14 @@ use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check = Check { id: "PF502", page: include_str!("page.md"), rdma_only: true, judge };
 
-fn judge(context: &Context<'_>) -> Outcome {
+fn judge(context: &Context<'_>) -> PreflightCheckOutcome {
     either_outcome(providers(context))
 }
 
-fn providers(context: &Context<'_>) -> Result<Outcome, Outcome> {
+fn providers(context: &Context<'_>) -> Result<PreflightCheckOutcome, PreflightCheckOutcome> {
     let usable = context.usable()?;
     if usable.is_empty() {
-        return Err(Outcome::unknown("no usable RDMA device (see PF101)"));
+        return Err(PreflightCheckOutcome::unknown("no usable RDMA device (see PF101)"));
     }
     let image = &context.seen.image;
     let abi = *value_or_outcome(&image.private_abi, "provider number in libibverbs")?;
@@ -78,10 +78,14 @@ fn providers(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     if tally.bad.is_empty() {
         return Ok(tally.outcome_if_none_is_bad(|good| {
-            Outcome::pass(format!("{}: {}", count_with_noun(good.len(), "provider"), listed(good)))
+            PreflightCheckOutcome::pass(format!(
+                "{}: {}",
+                count_with_noun(good.len(), "provider"),
+                listed(good)
+            ))
         }));
     }
-    Ok(Outcome::fail(
+    Ok(PreflightCheckOutcome::fail(
         WhoCanFix::Configuration,
         format!("{}: libibverbs ignores the devices, and NCCL uses TCP over sockets", listed(&tally.bad)),
         if undeclared == tally.bad.len() {

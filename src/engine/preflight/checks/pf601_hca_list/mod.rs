@@ -2,20 +2,20 @@
 
 use crate::nccl::interface_and_device_lists::NameList;
 use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, port_name};
-use crate::preflight::check_outcome::{Outcome, WhoCanFix};
+use crate::preflight::check_outcome::{PreflightCheckOutcome, WhoCanFix};
 use crate::preflight::readings::{Device, Port};
 use crate::rdma::port::State;
 use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check = Check { id: "PF601", page: include_str!("page.md"), rdma_only: true, judge };
 
-fn judge(context: &Context<'_>) -> Outcome {
+fn judge(context: &Context<'_>) -> PreflightCheckOutcome {
     either_outcome(hcas(context))
 }
 
-fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
+fn hcas(context: &Context<'_>) -> Result<PreflightCheckOutcome, PreflightCheckOutcome> {
     let Some((value, place)) = context.effective_setting("NCCL_IB_HCA")? else {
-        return Ok(Outcome::off("NCCL_IB_HCA is not set"));
+        return Ok(PreflightCheckOutcome::off("NCCL_IB_HCA is not set"));
     };
     let ports = context.ports()?;
     let list = NameList::parse(&value);
@@ -24,7 +24,7 @@ fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let works = |(_, port): &&(&Device, &Port)| port.state.as_ref().ok().is_none_or(|s| *s == State::Active);
     let working: Vec<_> = ports.iter().filter(works).copied().collect();
     if working.is_empty() {
-        return Err(Outcome::unknown("no usable RDMA device has an ACTIVE port (see PF102)"));
+        return Err(PreflightCheckOutcome::unknown("no usable RDMA device has an ACTIVE port (see PF102)"));
     }
     let chosen = |(device, port): &&(&Device, &Port)| list.chooses_port(&device.name, port.number);
     let taken = devices(working.iter().filter(chosen));
@@ -34,7 +34,7 @@ fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
         } else {
             devices(working.iter()).into_iter().map(str::to_owned).collect()
         };
-        return Ok(Outcome::fail(
+        return Ok(PreflightCheckOutcome::fail(
             WhoCanFix::Configuration,
             format!("{setting} matches none of {}: NCCL uses TCP over sockets", listed(&names)),
             "Remove NCCL_IB_HCA, or set a prefix of the devices' names, such as mlx5.",
@@ -49,7 +49,7 @@ fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
         .map(|(device, port)| port.map_or_else(|| device.to_owned(), |port| format!("{device}:{port}")))
         .collect();
     if !absent.is_empty() {
-        return Ok(Outcome::warn(
+        return Ok(PreflightCheckOutcome::warn(
             WhoCanFix::Configuration,
             format!("{setting}: this pod has no {}, so {uses_only}", listed(&absent)),
             "Names of devices differ between nodes. Set a prefix such as mlx5, or let preflight write the list.",
@@ -66,7 +66,7 @@ fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
     if let Some(expected) = context.expected.devices.map(|n| n as usize)
         && taken.len() < expected.min(most)
     {
-        return Ok(Outcome::warn(
+        return Ok(PreflightCheckOutcome::warn(
             WhoCanFix::Configuration,
             format!(
                 "{setting}: the profile expects {}, but {uses_only}",
@@ -75,7 +75,7 @@ fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
             "Set a prefix that all devices of the fabric have, such as mlx5, or let preflight write the list.",
         ));
     }
-    Ok(Outcome::pass(format!(
+    Ok(PreflightCheckOutcome::pass(format!(
         "{setting} matches {} of {}",
         taken.len(),
         count_with_noun(devices(ports.iter()).len(), "device")

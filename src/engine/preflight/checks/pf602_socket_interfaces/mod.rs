@@ -2,18 +2,18 @@
 
 use crate::nccl::interface_and_device_lists::NameList;
 use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, value_or_outcome};
-use crate::preflight::check_outcome::{Outcome, WhoCanFix};
+use crate::preflight::check_outcome::{PreflightCheckOutcome, WhoCanFix};
 
 pub(super) static CHECK: Check =
     Check { id: "PF602", page: include_str!("page.md"), rdma_only: false, judge };
 
-fn judge(context: &Context<'_>) -> Outcome {
+fn judge(context: &Context<'_>) -> PreflightCheckOutcome {
     either_outcome(interfaces(context))
 }
 
-fn interfaces(context: &Context<'_>) -> Result<Outcome, Outcome> {
+fn interfaces(context: &Context<'_>) -> Result<PreflightCheckOutcome, PreflightCheckOutcome> {
     let Some((value, place)) = context.effective_setting("NCCL_SOCKET_IFNAME")? else {
-        return Ok(Outcome::off("NCCL_SOCKET_IFNAME is not set"));
+        return Ok(PreflightCheckOutcome::off("NCCL_SOCKET_IFNAME is not set"));
     };
     let names: Vec<&str> = value_or_outcome(&context.seen.interfaces, "/sys/class/net")?
         .iter()
@@ -23,7 +23,7 @@ fn interfaces(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let setting = format!("NCCL_SOCKET_IFNAME={value} ({place})");
     let taken: Vec<&str> = names.iter().copied().filter(|name| list.chooses_interface(name)).collect();
     if taken.is_empty() {
-        return Ok(Outcome::fail(
+        return Ok(PreflightCheckOutcome::fail(
             WhoCanFix::Configuration,
             format!("{setting} matches none of {}: NCCL fails at start", listed(&names)),
             "Set the interface of the cluster network, usually eth0.",
@@ -34,7 +34,7 @@ fn interfaces(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let with = |name: &&str| addresses.iter().any(|address| address.interface == **name);
     let usable: Vec<&str> = taken.iter().copied().filter(with).collect();
     if usable.is_empty() {
-        return Ok(Outcome::fail(
+        return Ok(PreflightCheckOutcome::fail(
             WhoCanFix::Configuration,
             format!(
                 "{setting} matches only interfaces without an address ({}): NCCL fails at start",
@@ -43,5 +43,5 @@ fn interfaces(context: &Context<'_>) -> Result<Outcome, Outcome> {
             "Set the interface of the cluster network, usually eth0, or give this interface an address with IPAM.",
         ));
     }
-    Ok(Outcome::pass(format!("{setting} matches {}", listed(&usable))))
+    Ok(PreflightCheckOutcome::pass(format!("{setting} matches {}", listed(&usable))))
 }

@@ -2,18 +2,18 @@
 
 use crate::nccl::numbers_as_nccl_reads::leading_number;
 use crate::preflight::check_declaration::{Check, Context, either_outcome};
-use crate::preflight::check_outcome::{Outcome, WhoCanFix};
+use crate::preflight::check_outcome::{PreflightCheckOutcome, WhoCanFix};
 use crate::preflight::expectation_document::Transport;
 
 pub(super) static CHECK: Check = Check { id: "PF603", page: include_str!("page.md"), rdma_only: true, judge };
 
-fn judge(context: &Context<'_>) -> Outcome {
+fn judge(context: &Context<'_>) -> PreflightCheckOutcome {
     either_outcome(settings(context))
 }
 
-fn settings(context: &Context<'_>) -> Result<Outcome, Outcome> {
+fn settings(context: &Context<'_>) -> Result<PreflightCheckOutcome, PreflightCheckOutcome> {
     let Some(transport) = context.transport() else {
-        return Err(Outcome::unknown("the transport of the profile is not known (see PF001)"));
+        return Err(PreflightCheckOutcome::unknown("the transport of the profile is not known (see PF001)"));
     };
     let of_ib = matches!(transport, Transport::Roce | Transport::Infiniband);
     for (name, off) in [
@@ -24,7 +24,7 @@ fn settings(context: &Context<'_>) -> Result<Outcome, Outcome> {
         let matters = if name == "NCCL_IB_DISABLE" { of_ib } else { name == "NCCL_NET" || !of_ib };
         match context.effective_setting(name)? {
             Some((value, place)) if matters && off(&value) => {
-                return Ok(Outcome::fail(
+                return Ok(PreflightCheckOutcome::fail(
                     WhoCanFix::Configuration,
                     format!(
                         "{name}={value} ({place}): NCCL uses TCP over sockets instead of {}",
@@ -36,5 +36,5 @@ fn settings(context: &Context<'_>) -> Result<Outcome, Outcome> {
             _ => {}
         }
     }
-    Ok(Outcome::pass("no setting switches RDMA off"))
+    Ok(PreflightCheckOutcome::pass("no setting switches RDMA off"))
 }

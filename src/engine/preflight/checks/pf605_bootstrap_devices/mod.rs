@@ -3,7 +3,7 @@
 use crate::nccl::NcclVersion;
 use crate::nccl::interface_and_device_lists::NameList;
 use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, value_or_outcome};
-use crate::preflight::check_outcome::{Outcome, WhoCanFix};
+use crate::preflight::check_outcome::{PreflightCheckOutcome, WhoCanFix};
 use crate::preflight::expectation_document::Transport;
 
 pub(super) static CHECK: Check =
@@ -12,16 +12,18 @@ pub(super) static CHECK: Check =
 /// Before this version, NCCL ignores a list that matches no device (NVIDIA/nccl src/bootstrap.cc).
 const FAILS_WITHOUT_MATCH_SINCE: NcclVersion = NcclVersion(2, 24, 0);
 
-fn judge(context: &Context<'_>) -> Outcome {
+fn judge(context: &Context<'_>) -> PreflightCheckOutcome {
     either_outcome(devices(context))
 }
 
-fn devices(context: &Context<'_>) -> Result<Outcome, Outcome> {
+fn devices(context: &Context<'_>) -> Result<PreflightCheckOutcome, PreflightCheckOutcome> {
     const NAME: &str = "NCCL_OOB_NET_IFNAME";
     let set = context.effective_setting(NAME)?.filter(|(value, _)| !value.is_empty());
-    let Some((value, place)) = set else { return Ok(Outcome::off(format!("{NAME} is not set"))) };
+    let Some((value, place)) = set else {
+        return Ok(PreflightCheckOutcome::off(format!("{NAME} is not set")));
+    };
     if context.effective_number("NCCL_OOB_NET_ENABLE")?.is_none_or(|(number, _)| number == 0) {
-        return Ok(Outcome::off(format!("{NAME} has no effect without NCCL_OOB_NET_ENABLE=1")));
+        return Ok(PreflightCheckOutcome::off(format!("{NAME} has no effect without NCCL_OOB_NET_ENABLE=1")));
     }
     let setting = format!("{NAME}={value} ({place})");
     let names: Vec<&str> = match context.transport() {
@@ -35,32 +37,38 @@ fn devices(context: &Context<'_>) -> Result<Outcome, Outcome> {
             .map(|i| i.name.as_str())
             .collect(),
         _ => {
-            return Err(Outcome::unknown(format!(
+            return Err(PreflightCheckOutcome::unknown(format!(
                 "{setting}: the names of the plugin's devices are not known"
             )));
         }
     };
     if names.is_empty() {
-        return Err(Outcome::unknown(format!("{setting}: NCCL has no device (see PF101 and PF601)")));
+        return Err(PreflightCheckOutcome::unknown(format!(
+            "{setting}: NCCL has no device (see PF101 and PF601)"
+        )));
     }
     let taken = names.iter().find(|name| NameList::parse(&value).chooses_device(name));
     if let Some(taken) = taken {
-        return Ok(Outcome::pass(format!("{setting} matches {taken}")));
+        return Ok(PreflightCheckOutcome::pass(format!("{setting} matches {taken}")));
     }
     let fix =
         "Remove NCCL_OOB_NET_IFNAME, or set a prefix of the names of NCCL's network devices, such as mlx5.";
     let none = format!("{setting} matches none of {}", listed(&names));
     Ok(match value_or_outcome(&context.seen.image.nccl, "version of NCCL") {
-        Ok((version, _)) if *version >= FAILS_WITHOUT_MATCH_SINCE => {
-            Outcome::fail(WhoCanFix::Configuration, format!("{none}: NCCL {version} fails at start"), fix)
-        }
-        Ok((version, _)) => Outcome::warn(
+        Ok((version, _)) if *version >= FAILS_WITHOUT_MATCH_SINCE => PreflightCheckOutcome::fail(
+            WhoCanFix::Configuration,
+            format!("{none}: NCCL {version} fails at start"),
+            fix,
+        ),
+        Ok((version, _)) => PreflightCheckOutcome::warn(
             WhoCanFix::Configuration,
             format!("{none}: NCCL {version} uses the first device"),
             fix,
         ),
-        Err(_) => {
-            Outcome::warn(WhoCanFix::Configuration, format!("{none}: NCCL from 2.24 on fails at start"), fix)
-        }
+        Err(_) => PreflightCheckOutcome::warn(
+            WhoCanFix::Configuration,
+            format!("{none}: NCCL from 2.24 on fails at start"),
+            fix,
+        ),
     })
 }

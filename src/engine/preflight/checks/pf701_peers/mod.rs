@@ -1,15 +1,15 @@
 //! PF701: peers.
 
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, listed};
-use crate::preflight::check_outcome::{Outcome, WhoCanFix};
+use crate::preflight::check_outcome::{PreflightCheckOutcome, WhoCanFix};
 use crate::text::count_with_noun;
 
 pub(super) static CHECK: Check =
     Check { id: "PF701", page: include_str!("page.md"), rdma_only: false, judge };
 
-fn judge(context: &Context<'_>) -> Outcome {
+fn judge(context: &Context<'_>) -> PreflightCheckOutcome {
     if context.seen.peers.is_empty() {
-        return Outcome::off("preflight knows no peer to connect to (see PF001)");
+        return PreflightCheckOutcome::off("preflight knows no peer to connect to (see PF001)");
     }
     let mut tally = Tally::default();
     for (peer, found) in &context.seen.peers {
@@ -17,11 +17,11 @@ fn judge(context: &Context<'_>) -> Outcome {
     }
     if tally.bad.is_empty() {
         return tally.outcome_if_none_is_bad(|good| {
-            Outcome::pass(format!("{} reachable", count_with_noun(good.len(), "peer")))
+            PreflightCheckOutcome::pass(format!("{} reachable", count_with_noun(good.len(), "peer")))
         });
     }
     // A peer may start later than this pod.
-    Outcome::warn(
+    PreflightCheckOutcome::warn(
         WhoCanFix::Configuration,
         listed(&tally.bad),
         "Check the peer's name, the NetworkPolicies of the namespace, and whether the peer has started.",
