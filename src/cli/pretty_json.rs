@@ -2,12 +2,13 @@
 
 use std::io::{self, BufWriter, Write};
 
-/// Writes a document as indented JSON. Its pieces are gathered: each write to standard output may be a system call.
+/// Writes a document as indented JSON, and ends the line. Its pieces are gathered: each write to standard output may be a system call.
 pub(in crate::cli) fn write_pretty_json(
     out: &mut dyn Write,
     document: &impl serde::Serialize,
 ) -> io::Result<()> {
     let mut gathered = BufWriter::new(out);
     serde_json::to_writer_pretty(&mut gathered, document)?;
+    writeln!(gathered)?;
     gathered.flush()
 }

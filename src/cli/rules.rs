@@ -1,6 +1,7 @@
 //! `rules list` and `rules export`.
 
 use super::Exit;
+use crate::cli::pretty_json::write_pretty_json;
 use crate::facts::EnforcementMode;
 use crate::manifest::to_yaml;
 use crate::multus::is_dns_label;
@@ -99,8 +100,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
                 .map(|rule| (rule, rule.page()))
                 .map(|(rule, page)| json!({"id": rule.id, "severity": rule.severity, "group": rule.group(), "summary": page.summary, "since": rule.since, "catalogue": page.catalogue}))
                 .collect();
-            crate::cli::pretty_json::write_pretty_json(out, &list)?;
-            writeln!(out)?;
+            write_pretty_json(out, &list)?;
         }
         Format::Markdown => write!(out, "{}", crate::report::docs_page_of_rules::page())?,
     }
@@ -155,8 +155,7 @@ fn write_exported_policies(arguments: &Export, out: &mut dyn Write, err: &mut dy
         }
         ExportFormat::Json => {
             let list: Value = json!({"apiVersion": "v1", "kind": "List", "items": objects});
-            crate::cli::pretty_json::write_pretty_json(out, &list)?;
-            writeln!(out)?;
+            write_pretty_json(out, &list)?;
         }
     }
     Ok(Exit::Clean)

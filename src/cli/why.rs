@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
                 writeln!(out, "no pods in the inputs")?;
             }
             // A reader of a file does not see stderr.
-            let inputs: BTreeSet<&str> = unread.iter().map(|unread| unread.file.as_str()).collect();
+            let inputs: BTreeSet<&str> = unread.iter().map(|unread| &*unread.file).collect();
             if !inputs.is_empty() {
                 writeln!(out, "\npartial result: {} unreadable", count_with_noun(inputs.len(), "input"))?;
             }

@@ -24,11 +24,17 @@ const MAX_LOOKS_OF_BRIEF_DECISION: usize = 1 << 13;
 /// Each takes about 0.7 microseconds. Eight containers with thirty variables are 368.
 const MAX_VALUES_OF_BRIEF_DECISION: usize = 2_048;
 
+/// What such a name takes, in units of the work of a run.
+const WORK_OF_UNKNOWN_VARIABLE: usize = 70;
+
 /// What a value of a profile takes, in units of the work of a run.
 pub const WORK_OF_VALUE: usize = 7;
 
 /// The same for a device of a claim.
 pub const WORK_OF_CLAIMED_DEVICE: usize = 8;
+
+/// Unknown names of variables that one decision compares with all known ones. Each takes about seven microseconds.
+const MAX_UNKNOWN_VARIABLES: usize = 1_024;
 
 /// Text of known ConfigMaps that one decision reads (bytes): the templates of a workload may all name the same ones.
 const MAX_CONFIG_MAP_TEXT_BYTES: usize = 1 << 20;
@@ -59,7 +65,8 @@ impl RunBudget {
         self.0.load(Ordering::Relaxed) == 0
     }
 
-    fn spend(&self, work: usize) {
+    /// Takes work from the budget (units of about 0.1 microseconds).
+    pub fn spend(&self, work: usize) {
         let spend = |left: usize| Some(left.saturating_sub(work));
         let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend);
     }
@@ -81,6 +88,7 @@ pub struct DecisionLimits<'a> {
     /// The same for reasons that people read. No decision depends on these looks.
     looks_for_reasons: AtomicUsize,
     values: AtomicUsize,
+    unknown_variables: AtomicUsize,
     /// Whether it has asked for more looks than it had.
     short: AtomicBool,
     /// Whether a decision that needs more looks or values is cut short.
@@ -97,6 +105,7 @@ pub static NEVER: DecisionLimits<'static> = DecisionLimits {
     looks: AtomicUsize::new(usize::MAX),
     looks_for_reasons: AtomicUsize::new(usize::MAX),
     values: AtomicUsize::new(usize::MAX),
+    unknown_variables: AtomicUsize::new(usize::MAX),
     short: AtomicBool::new(false),
     brief: false,
     text: AtomicUsize::new(usize::MAX),
@@ -166,6 +175,7 @@ impl<'a> DecisionLimits<'a> {
             looks: AtomicUsize::new(MAX_LOOKS),
             looks_for_reasons: AtomicUsize::new(MAX_LOOKS),
             values: AtomicUsize::new(usize::MAX),
+            unknown_variables: AtomicUsize::new(MAX_UNKNOWN_VARIABLES),
             short: AtomicBool::new(false),
             brief: false,
             text: AtomicUsize::new(MAX_CONFIG_MAP_TEXT_BYTES),
@@ -191,6 +201,12 @@ impl<'a> DecisionLimits<'a> {
     /// 32 pairs of letters.
     pub fn take_lookups(&self, lookups: usize) -> bool {
         take(&self.pairs, lookups.saturating_mul(LETTER_PAIRS_PER_LOOKUP))
+    }
+
+    /// Whether this decision may compare one more unknown name of a variable with all known ones.
+    #[must_use]
+    pub fn take_unknown_variable(&self) -> bool {
+        self.spend_work_of_run_if(take(&self.unknown_variables, 1), WORK_OF_UNKNOWN_VARIABLE)
     }
 
     /// Whether this decision may read so much text of a known ConfigMap (bytes).

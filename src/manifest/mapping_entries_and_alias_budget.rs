@@ -40,7 +40,7 @@ const ALIASES_PER_BYTE: usize = 64;
 /// What aliases may add to every document (bytes).
 const ALIASES_AT_LEAST: usize = 16 << 10;
 /// What aliases may add to the longest document (bytes).
-const ALIASES_AT_MOST: usize = 32 << 20;
+const ALIASES_AT_MOST: usize = 16 << 20;
 
 impl AliasBudget {
     /// The budget of a document of this length (bytes).

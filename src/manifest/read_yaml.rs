@@ -62,6 +62,9 @@ enum Stop {
     Fault(ReadFault),
 }
 
+/// Most directives `%TAG` of a document (count). Manifests have none.
+const MAX_TAG_DIRECTIVES: usize = 64;
+
 /// A collection whose end has not been read yet.
 struct Open {
     id: Id,
@@ -99,6 +102,9 @@ impl<'t> Builder<'t> {
     }
 
     fn run(&mut self) -> Result<(), Stop> {
+        if let Some(fault) = self.too_many_tag_directives() {
+            return Err(Stop::Fault(fault));
+        }
         let mut parser = Parser::new();
         // kubectl's line reader ends every line, the last one too, with a line feed. (libyaml-safer 0.3 also
         // panics on some texts that end in the middle of a line.)
@@ -184,6 +190,19 @@ impl<'t> Builder<'t> {
     }
 
     /// libyaml-safer 0.3 panics on a tag that ends in a comma inside a flow collection. No other input is known.
+    /// The parser compares each directive with all before it.
+    fn too_many_tag_directives(&self) -> Option<ReadFault> {
+        // What YAML 1.1 takes for the end of a line.
+        let starts_line = |at: usize| {
+            let before = self.text.get(..at).and_then(|text| text.chars().next_back());
+            before.is_none_or(|c| matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}'))
+        };
+        let mut directives = self.text.match_indices("%TAG").filter(|(at, _)| starts_line(*at));
+        directives.nth(MAX_TAG_DIRECTIVES)?;
+        let message = format!("a document has at most {MAX_TAG_DIRECTIVES} directives `%TAG`");
+        Some(ReadFault { at: self.origin, message })
+    }
+
     fn panicked(&self) -> ReadFault {
         let message = if self.text.contains('!') {
             "a YAML tag (`!…`) near here cannot be read: put a space between the tag and the comma"

@@ -1,7 +1,7 @@
-//! A limit for TLS records that bring no data: KeyUpdates, alerts and empty records. Each costs the server a few microseconds
-//! for some 27 bytes, and no deadline of a request runs meanwhile. rustls refuses more than 32 KeyUpdates in a row, but an empty
+//! A limit for TLS records that bring no data or very little: KeyUpdates, alerts, empty records, and records of one byte. Each
+//! costs the server up to 20 microseconds for some 27 bytes, and no deadline of a request runs while no data comes. rustls refuses more than 32 KeyUpdates in a row, but an empty
 //! record of data between them begins a new row (rustls src/common_state.rs, `received_app_data`). So the server counts all records
-//! below TLS, and closes a connection on which too many bring no data.
+//! below TLS, and closes a connection on which too many bring no data or very little.
 
 use std::io;
 use std::pin::Pin;
@@ -12,9 +12,15 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Records that may come before any data, and the most that data can earn for later ones. A handshake has less than ten.
 const MOST: u32 = 256;
-/// Records that one read of data earns, and the bytes that earn one more. Go's smallest records have 1,400 bytes.
-const EARNED_BY_READ: u32 = 4;
+/// Records that one read of data earns, and the bytes that earn one more. Go's smallest records have 1,400 bytes, except the
+/// last one of a text that is written at once.
+const EARNED_BY_READ: usize = 4;
 const BYTES_PER_RECORD: usize = 256;
+/// Reads with less data than this are small (bytes).
+const SMALL_READ: usize = 64;
+/// Small reads that earn as much as others, until a longer read earns more of them: one for each [`SMALL_READ`]. A header of
+/// HTTP has over 64 bytes and comes at once.
+const MOST_SMALL_READS: u32 = 1_024;
 /// Length of a record's header: type, version and length of the rest (RFC 8446, section 5.1).
 const HEADER: usize = 5;
 
@@ -22,12 +28,17 @@ const HEADER: usize = 5;
 #[derive(Debug)]
 pub(super) struct RecordAllowance {
     left: AtomicU32,
+    small_reads: AtomicU32,
     spent: AtomicBool,
 }
 
 impl RecordAllowance {
     pub(super) fn new() -> Arc<Self> {
-        Arc::new(Self { left: AtomicU32::new(MOST), spent: AtomicBool::new(false) })
+        Arc::new(Self {
+            left: AtomicU32::new(MOST),
+            small_reads: AtomicU32::new(MOST_SMALL_READS),
+            spent: AtomicBool::new(false),
+        })
     }
 
     /// Whether the connection sent too many.
@@ -37,10 +48,16 @@ impl RecordAllowance {
 
     /// Data came: so many bytes in one read.
     pub(super) fn earn_by_data(&self, bytes: usize) {
-        let more = EARNED_BY_READ + u32::try_from(bytes / BYTES_PER_RECORD).unwrap_or(MOST);
-        let _ = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-            Some(left.saturating_add(more).min(MOST))
-        });
+        match bytes / SMALL_READ {
+            0 => {
+                let take = |left: u32| left.checked_sub(1);
+                if self.small_reads.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
+                    return;
+                }
+            }
+            more => add_up_to(&self.small_reads, more, MOST_SMALL_READS),
+        }
+        add_up_to(&self.left, (bytes / BYTES_PER_RECORD).saturating_add(EARNED_BY_READ), MOST);
     }
 
     fn spend(&self, records: u32) -> io::Result<()> {
@@ -51,6 +68,12 @@ impl RecordAllowance {
         }
         Ok(())
     }
+}
+
+fn add_up_to(left: &AtomicU32, more: usize, most: u32) {
+    let more = u32::try_from(more).unwrap_or(most);
+    let add = |left: u32| Some(left.saturating_add(more).min(most));
+    let _ = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
 }
 
 /// Counts the records in a stream of bytes that comes in parts.
@@ -166,7 +189,7 @@ mod tests {
         let allowance = RecordAllowance::new();
         assert!(allowance.spend(MOST).is_ok() && allowance.spend(0).is_ok());
         allowance.earn_by_data(1);
-        assert!(allowance.spend(EARNED_BY_READ).is_ok() && !allowance.is_spent());
+        assert!(allowance.spend(4).is_ok() && !allowance.is_spent());
         // A body in the smallest records of a client that is not hostile.
         for _ in 0..10_000 {
             assert!(
@@ -180,5 +203,25 @@ mod tests {
         }
         allowance.earn_by_data(usize::MAX);
         assert!(allowance.spend(MOST + 1).is_err() && allowance.is_spent());
+    }
+
+    #[test]
+    fn small_reads_earn_until_there_are_too_many() {
+        let allowance = RecordAllowance::new();
+        let read_bytes_one_by_one = || {
+            (0..100_000).take_while(|_| {
+                allowance.earn_by_data(1);
+                allowance.spend(1).is_ok()
+            })
+        };
+        assert_eq!(read_bytes_one_by_one().count(), 1_024 + 255);
+        // A header and the last bytes of its body, again and again.
+        let allowance = RecordAllowance::new();
+        for _ in 0..10_000 {
+            for bytes in [200, 1] {
+                assert!(allowance.spend(1).is_ok());
+                allowance.earn_by_data(bytes);
+            }
+        }
     }
 }

@@ -32,7 +32,7 @@ impl FinishedAudit {
         }
         let failed = frame.gaps.iter().any(|gap| gap.cause == WhyKindIsNotKnown::Failed);
         let first = frame.errors.len();
-        let unread = |file, message| UnreadInput { file, line: 1, column: 1, message };
+        let unread = |file: String, message| UnreadInput { file: file.into(), line: 1, column: 1, message };
         frame.errors.extend(results.unreadable.iter().map(|(object, reason)| {
             let place = object.namespace.as_deref().map(|name| format!("{name}/")).unwrap_or_default();
             unread(format!("{} {place}{}", object.kind, object.name_or_generate_name()), reason.clone())

@@ -6,6 +6,7 @@ mod read_objects_and_failures;
 
 use super::Exit;
 use super::input::{documents_to_objects, read_and_find_profiles};
+use crate::cli::pretty_json::write_pretty_json;
 use crate::discover::{Discovered, discover, drift, printed_result};
 use crate::profile::FabricProfile;
 use crate::text::count_with_noun;
@@ -112,8 +113,7 @@ fn write_discovered(
     match format {
         Format::Yaml => out.write_all(printed_result::yaml(found).as_bytes())?,
         Format::Json => {
-            crate::cli::pretty_json::write_pretty_json(out, &printed_result::Report::new(found))?;
-            writeln!(out)?;
+            write_pretty_json(out, &printed_result::Report::new(found))?;
         }
     }
     for unknown in &found.unknown {
@@ -154,8 +154,7 @@ fn write_drift_and_whether_any(
     match format {
         Format::Yaml => out.write_all(printed_result::drift_text(&comparison.drifts).as_bytes())?,
         Format::Json => {
-            crate::cli::pretty_json::write_pretty_json(out, &printed_result::DiffReport::new(&comparison))?;
-            writeln!(out)?;
+            write_pretty_json(out, &printed_result::DiffReport::new(&comparison))?;
         }
     }
     for not in &comparison.not_compared {

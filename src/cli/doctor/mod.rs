@@ -9,6 +9,7 @@ mod wanted_rights;
 
 use super::Exit;
 use super::flag_values::DurationWithUnit;
+use crate::cli::pretty_json::write_pretty_json;
 use crate::cluster::api_client::{
     ClientAndAddress, create_client_and_address, is_in_pod_with_service_account,
 };
@@ -85,8 +86,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     match arguments.output {
         Format::Table => report_table::write(out, &report)?,
         Format::Json => {
-            crate::cli::pretty_json::write_pretty_json(out, &report)?;
-            writeln!(out)?;
+            write_pretty_json(out, &report)?;
         }
     }
     Ok(if report.success { Exit::Clean } else { Exit::Findings })

@@ -8,6 +8,7 @@ pub(super) use arguments::Arguments;
 pub(super) use estimate_flag_of_review::{EstimateRequest, PodsToEstimate, parse_estimate_flag};
 
 use super::Exit;
+use crate::cli::pretty_json::write_pretty_json;
 use crate::estimate::{Document, FABRICS, Fabric, Step, write};
 use arguments::Output;
 use std::io::{self, Write};
@@ -38,8 +39,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     match arguments.output {
         Output::Text => write(out, &document)?,
         Output::Json => {
-            crate::cli::pretty_json::write_pretty_json(out, &document)?;
-            writeln!(out)?;
+            write_pretty_json(out, &document)?;
         }
     }
     Ok(Exit::Clean)

@@ -8,6 +8,7 @@ use crate::review::admission_review;
 use crate::snapshot::{Builder, FactError, Layer};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::sync::Arc;
 
 /// An object of a document.
 #[derive(Clone)]
@@ -243,7 +244,7 @@ pub(in crate::cli) fn unread_value_with_place(
     let whole = base.is_empty() && pointer.is_empty();
     let at = if whole { String::new() } else { format!("{base}{pointer}: ") };
     UnreadInput {
-        file: document.file.to_string(),
+        file: Arc::clone(&document.file),
         line: place.line,
         column: place.column,
         message: format!("{at}{message}"),
@@ -257,7 +258,12 @@ pub(in crate::cli) struct FactProblems {
     pub(in crate::cli) errors: Vec<(UnreadInput, Option<String>)>,
     /// Ignored facts.
     pub(in crate::cli) warnings: Vec<UnreadInput>,
+    /// Profiles that were read so far.
+    profiles: usize,
 }
+
+/// Most FabricProfiles of files (count): each is compared with each kind of nodes. A cluster has a few.
+pub(in crate::cli) const MAX_PROFILES: usize = 1_000;
 
 /// Takes every object that is a fact into the builder. A fact among the inputs that cannot be read is a finding on
 /// that object (FAB809), of the cluster's files a warning; a profile that cannot be read is an error.
@@ -273,6 +279,16 @@ pub(in crate::cli) fn add_facts_to_builder(
             let ObjectSkippedOrUnread::Object(object) = found else { continue };
             if !Builder::takes(object.group(), &object.kind) {
                 continue;
+            }
+            if object.kind == "FabricProfile" {
+                problems.profiles += 1;
+            }
+            if problems.profiles > MAX_PROFILES {
+                let at = (object.pointer.as_str(), "");
+                let part = object.part_of_document();
+                let message = format!("more than {MAX_PROFILES} FabricProfiles");
+                problems.errors.push((unread_value_with_place(document, part, at, &message), None));
+                return;
             }
             let own = object.namespace.as_deref().unwrap_or(namespace);
             if let Err(error) = builder.add(layer, object.group(), &object.kind, object.json, own) {

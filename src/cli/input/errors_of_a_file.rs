@@ -83,7 +83,7 @@ impl FileErrors {
         }
         if text.last && !self.any {
             let reason = if text.continues { "no document" } else { manifest::why_no_document(text.bytes) };
-            let source = Source { file: text.name.to_owned(), document: 0, line: 1, pointer: String::new() };
+            let source = Source { file: text.name.into(), document: 0, line: 1, pointer: String::new() };
             self.problems.skipped.push(Skipped { source, reason: reason.to_owned() });
         }
         documents
@@ -96,12 +96,8 @@ impl FileErrors {
             return;
         }
         self.templates.extend(cause.map(|cause| (cause, self.problems.unread.len(), 0)));
-        let found = UnreadInput {
-            file: error.file.to_string(),
-            line: error.line,
-            column: error.column,
-            message: error.message,
-        };
+        let found =
+            UnreadInput { file: error.file, line: error.line, column: error.column, message: error.message };
         self.errors += 1;
         if self.errors <= MAX_UNREADABLE {
             self.problems.unread.push((found, Some(error.snippet)));
@@ -140,7 +136,7 @@ pub(super) fn unread_because_not_opened(path: &Path, error: &io::Error) -> Unrea
 }
 
 pub(super) fn unreadable(file: &str, message: &str) -> UnreadInput {
-    UnreadInput { file: file.to_owned(), line: 1, column: 1, message: message.to_owned() }
+    UnreadInput { file: file.into(), line: 1, column: 1, message: message.to_owned() }
 }
 
 /// The name of an input, as reports show it.

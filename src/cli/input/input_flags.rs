@@ -1,7 +1,7 @@
 //! The flags that name inputs, profiles and facts, of every offline command.
 
 use super::cluster_setting_flags::ClusterSettingFlags;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, clap::Args)]
 pub(in crate::cli) struct InputFlags {
@@ -73,6 +73,16 @@ impl InputFlags {
             allow_empty: true,
             choice: choice.clone(),
         }
+    }
+
+    /// The file or directory with profiles.
+    pub(in crate::cli) fn profiles(&self) -> Option<&Path> {
+        self.profiles.as_deref()
+    }
+
+    /// The files and directories with facts.
+    pub(in crate::cli) fn cluster(&self) -> &[PathBuf] {
+        &self.cluster
     }
 
     /// The same settings for some of the inputs, with values for the flags that are not given.

@@ -208,7 +208,7 @@ pub(in crate::cli) fn source_of_object(document: &Document, start: usize, pointe
     let part = Part { start, pointer: "" };
     let line =
         if pointer.is_empty() { document.line } else { document.position_in_part_at_or_above(part, "").line };
-    Source { file: document.file.to_string(), document: document.index, line, pointer: pointer.to_owned() }
+    Source { file: Arc::clone(&document.file), document: document.index, line, pointer: pointer.to_owned() }
 }
 
 /// The place of a value in a part of a document, such as an object.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Faults of one profile that are reported; each takes one more pass over it.
-const MAX_FAULTS: usize = 50;
+pub(in crate::cli) const MAX_FAULTS: usize = 50;
 
 /// A fault of a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,22 +31,26 @@ impl ProfileFault {
     }
 }
 
-/// A profile, or all its faults.
-pub(in crate::cli) fn profile_or_all_faults(
+/// A profile, or so many of its faults.
+pub(in crate::cli) fn profile_or_faults(
     json: &str,
     bases: &[FabricProfile],
+    most: usize,
 ) -> Result<FabricProfile, Vec<ProfileFault>> {
     let first = match fault(json, bases) {
         Ok(profile) => return Ok(profile),
         Err(fault) => fault,
     };
+    if most < 2 {
+        return Err(vec![first]);
+    }
     // What is not JSON has no values to leave out.
     let Ok(given) = serde_json::from_str::<Value>(json) else { return Err(vec![first]) };
     let mut rest = given.clone();
     let mut removed = Removed { given: &given, pointers: BTreeSet::new() };
     let mut faults: Vec<ProfileFault> = Vec::new();
     let mut found = first;
-    for _ in 0..MAX_FAULTS {
+    for _ in 0..most {
         let ProfileFault { pointer, .. } = found.clone();
         let place = removed.in_given(&pointer);
         if !removed.explains(&place) {
@@ -194,7 +198,11 @@ mod tests {
             panic!()
         };
         let bases = [FabricProfile::read(base.json.get()).unwrap()];
-        profile_or_all_faults(&json, &bases).unwrap_err().into_iter().map(|fault| fault.pointer).collect()
+        profile_or_faults(&json, &bases, MAX_FAULTS)
+            .unwrap_err()
+            .into_iter()
+            .map(|fault| fault.pointer)
+            .collect()
     }
 
     #[test]
@@ -223,7 +231,7 @@ mod tests {
     fn another_version_hides_nothing() {
         let json = r#"{"apiVersion":"fabric-admission.dev/v1","kind":"FabricProfile","metadata":{"name":"p"},
             "spec":{"transport":"roce","attachment":"none","acceleratorsPerNode":99}}"#;
-        let found = profile_or_all_faults(json, &[]).unwrap_err();
+        let found = profile_or_faults(json, &[], MAX_FAULTS).unwrap_err();
         let found: Vec<&str> = found.iter().map(|fault| fault.pointer.as_str()).collect();
         assert_eq!(found, ["/apiVersion", "/spec/acceleratorsPerNode"]);
     }

@@ -1,6 +1,6 @@
 //! Profiles from the binary, from files, and by name.
 
-use super::documents_to_objects::{ObjectSkippedOrUnread, objects_in, unread_value_with_place};
+use super::documents_to_objects::{MAX_PROFILES, ObjectSkippedOrUnread, objects_in, unread_value_with_place};
 use super::{profile_faults, read_files_and_directories};
 use crate::manifest::{self, Document, DocumentOrError, Part};
 use crate::profile::built_in_bases::BASES;
@@ -10,6 +10,9 @@ use crate::snapshot::{Builder, Layer, Snapshot};
 use crate::text::nearest_if_probably_meant;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Faults of profiles after which only the first fault of each further profile is reported.
+const FAULTS_BEFORE_ONLY_FIRST: usize = 200;
 
 /// The compiled-in profiles.
 pub(in crate::cli) fn built_in_profiles() -> Result<Vec<FabricProfile>, String> {
@@ -59,7 +62,8 @@ pub(in crate::cli) fn read_profiles_and_faults(
             .iter()
             .flat_map(|document| objects_in(document).into_iter().map(move |found| (document, found)));
         for (document, found) in found {
-            match profile_or_unread(document, found, bases, &profiles) {
+            let most = if problems.len() < FAULTS_BEFORE_ONLY_FIRST { profile_faults::MAX_FAULTS } else { 1 };
+            match profile_or_unread(document, found, bases, &profiles, most) {
                 Ok(profile) => profiles.push(profile),
                 Err(unread) => problems.extend(unread.into_iter().map(|unread| (unread, None))),
             }
@@ -77,6 +81,7 @@ fn profile_or_unread(
     found: ObjectSkippedOrUnread<'_>,
     bases: &[FabricProfile],
     known: &[FabricProfile],
+    most_faults: usize,
 ) -> Result<FabricProfile, Vec<UnreadInput>> {
     let object = match found {
         ObjectSkippedOrUnread::Object(object) => object,
@@ -94,10 +99,13 @@ fn profile_or_unread(
         return Err(vec![unread("", &format!("expected a FabricProfile, found {}", object.kind))]);
     }
     let name = object.name.as_deref().unwrap_or_default();
-    let profile = profile_faults::profile_or_all_faults(object.json, bases).map_err(|faults| {
+    let profile = profile_faults::profile_or_faults(object.json, bases, most_faults).map_err(|faults| {
         let faults = faults.iter().map(|fault| (&fault.pointer, fault.message_with_profile_name(name)));
         faults.map(|(pointer, message)| unread(pointer, &message)).collect::<Vec<_>>()
     })?;
+    if known.len() >= MAX_PROFILES {
+        return Err(vec![unread("", &format!("more than {MAX_PROFILES} FabricProfiles"))]);
+    }
     if known.iter().any(|known| known.metadata.name == profile.metadata.name) {
         let message = format!("duplicate FabricProfile {:?}", profile.metadata.name);
         return Err(vec![unread("/metadata/name", &message)]);

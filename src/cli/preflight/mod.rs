@@ -5,6 +5,7 @@ mod fill_file_in_place;
 mod install;
 
 use super::Exit;
+use crate::cli::pretty_json::write_pretty_json;
 use crate::pod_agent::{Options, Root, read_everything};
 use crate::preflight::expectation_document::{Expectation, Policy};
 use crate::preflight::facts_json_for_monitor::Facts;
@@ -102,8 +103,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     match arguments.output {
         Format::Text => write!(out, "{}", report.text())?,
         Format::Json => {
-            crate::cli::pretty_json::write_pretty_json(out, &report)?;
-            writeln!(out)?;
+            write_pretty_json(out, &report)?;
         }
     }
     if let Some(file) = &arguments.termination_message {

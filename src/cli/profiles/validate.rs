@@ -122,7 +122,7 @@ impl Checked {
             let message = format!("duplicate key {:?} (first on line {})", twice.key, twice.first.line);
             fault(&object.document.pointer_of_duplicate_key(object.part_of_document(), twice), &message);
         }
-        match profile_faults::profile_or_all_faults(object.json, bases) {
+        match profile_faults::profile_or_faults(object.json, bases, profile_faults::MAX_FAULTS) {
             Ok(profile) => {
                 let name = profile.metadata.name;
                 if let Some(first) = self.names.get(&name) {

@@ -6,6 +6,7 @@ mod config;
 pub(super) mod document_results;
 mod findings_in_text;
 mod kube_version;
+mod limit_bytes_named_by_configs;
 mod line_and_column_of_finding;
 mod mode_and_audience;
 mod namespace_and_mode_of_object;
@@ -32,6 +33,7 @@ use crate::report::UnreadInput;
 use crate::report::ci::text_without_runner_commands;
 use crate::report::review_text::WhatReviewShows;
 use config::ConfigChoice;
+use limit_bytes_named_by_configs::BytesNamedByConfigs;
 use never_overwrite_inputs::{create_unless_input, inputs_among, is_input};
 use new_since_baseline::Baselines;
 use output::{InputsToReview, ReviewOutput, Target, WhatIsShown};
@@ -70,7 +72,12 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let mut baselines = Baselines::new(arguments.write_baseline.is_some());
     let mut reviews = Vec::new();
     let work = Arc::default();
+    let mut named = BytesNamedByConfigs::default();
     for group in groups {
+        if let Err(message) = named.add_or_refuse(arguments, &group) {
+            writeln!(err, "error: {}", text_without_runner_commands(&message))?;
+            return Ok(Exit::Usage);
+        }
         let baseline =
             match read_inputs_of_one_config::read_baseline_of_group(arguments, &group, &mut baselines) {
                 Ok(baseline) => baseline,

@@ -30,6 +30,9 @@ use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+/// Bytes in which a place is looked for in one unit of the work of a run.
+const BYTES_PER_WORK: usize = 128;
+
 pub(in crate::cli) fn review_document(
     file: &LoadedFile,
     document: &Document,
@@ -307,6 +310,12 @@ fn add_result_of_template(
     let object = given.object;
     match decision {
         Ok(decision) => {
+            // Each finding is looked for in the text of the template, which YAML aliases may repeat.
+            let findings = decision.findings.len() + decision.suppressed.len();
+            setting.work.spend(findings.saturating_mul(json.len() / BYTES_PER_WORK));
+            if setting.work.is_spent() {
+                return;
+            }
             review.estimated.extend(what_estimate_needs(object, request, &decision, setting, snapshot));
             let namespace = Some(request.namespace.to_owned());
             let (opted_in, mode) = (request.opted_in, request.mode);

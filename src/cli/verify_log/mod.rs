@@ -3,6 +3,7 @@
 use super::Exit;
 use super::fail_on_flag::FailOn;
 use super::terminal_width;
+use crate::cli::pretty_json::write_pretty_json;
 use crate::nccl_log::{Lines, Log, Place};
 use crate::report::UnreadInput;
 use crate::report::ci::{Annotation, CiFormat, GitHub, text_without_runner_commands};
@@ -57,7 +58,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         if let Err(error) = read_input_into_log(&mut log, input, file) {
             let file = file.display().to_string();
             writeln!(err, "error: {}: {error}", escaped_and_cut(&file, 400))?;
-            errors.push(UnreadInput { file, line: 1, column: 1, message: error.to_string() });
+            errors.push(UnreadInput { file: file.into(), line: 1, column: 1, message: error.to_string() });
         }
     }
     let names: Vec<String> = files.iter().map(|file| name(file)).collect();
@@ -66,8 +67,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     match arguments.output {
         Format::Text => text::write(out, &document, terminal_width::width())?,
         Format::Json => {
-            crate::cli::pretty_json::write_pretty_json(out, &document)?;
-            writeln!(out)?;
+            write_pretty_json(out, &document)?;
         }
         Format::Github => write_github(out, &document)?,
     }

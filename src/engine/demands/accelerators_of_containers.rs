@@ -12,6 +12,8 @@ pub struct AcceleratorDemands {
     apps: Vec<AcceleratorsOfContainer>,
     /// Init containers, and whether each is a native sidecar.
     inits: Vec<(AcceleratorsOfContainer, bool)>,
+    /// Whole accelerators that the pod takes from a node (count), where no number is unknown.
+    whole: u32,
     unread: Vec<usize>,
     fabric_claims: FabricClaims,
 }
@@ -26,21 +28,24 @@ impl AcceleratorDemands {
             let size = accelerators_of_class(class, snapshot.device_class(class))?;
             Some(size == SizeOfAccelerator::Whole)
         };
-        let Claimed { demands, unread, fabric } = devices_claimed_by_containers(pod, namespace, snapshot);
+        let Claimed { demands, whole, unread, fabric } =
+            devices_claimed_by_containers(pod, namespace, snapshot);
         let first = pod.containers().len();
-        let demand = |index: usize, container| {
-            let mut demand = names.count_in_container(container, &backed);
-            if let Some(claimed) = demands.get(&index) {
-                demand.add(*claimed);
-            }
-            demand
-        };
-        let apps = pod.containers().iter().enumerate().map(|(i, c)| demand(i, c)).collect();
-        let inits = pod.init_containers().iter().enumerate();
+        let of_resources = |container| names.count_in_container(container, &backed);
         // Preflight, which the webhook adds, is counted too: it runs before the app containers with their devices, so that it
         // adds nothing. Left out, a container that only claims to be preflight would hide its accelerators.
-        let inits = inits.map(|(i, c)| (demand(first + i, c), c.is_sidecar())).collect();
-        Self { apps, inits, unread, fabric_claims: fabric }
+        let mut apps: Vec<_> = pod.containers().iter().map(of_resources).collect();
+        let mut inits: Vec<_> =
+            pod.init_containers().iter().map(|c| (of_resources(c), c.is_sidecar())).collect();
+        let whole = whole.saturating_add(units_taken_from_node(&apps, &inits));
+        for (index, claimed) in demands {
+            let demand = match index.checked_sub(first) {
+                None => apps.get_mut(index),
+                Some(init) => inits.get_mut(init).map(|(demand, _)| demand),
+            };
+            demand.into_iter().for_each(|demand| demand.add(claimed));
+        }
+        Self { apps, inits, whole, unread, fabric_claims: fabric }
     }
 
     /// Whether any container requests accelerators, slices and shares included.
@@ -91,25 +96,30 @@ impl AcceleratorDemands {
         &self.fabric_claims
     }
 
-    /// Whole accelerators that the pod takes from a node, as the scheduler counts them: the app containers and native
-    /// sidecars together, or an init container with the sidecars before it, whichever is more (KEP-753). `None` if a
-    /// number is unknown.
+    /// Whole accelerators that the pod takes from a node, as the scheduler counts them: those of claims, and those of
+    /// resources. `None` if a number is unknown.
     #[must_use]
     pub fn whole_accelerators_taken_from_node(&self) -> Option<u32> {
         let unknown = self.apps.iter().chain(self.inits.iter().map(|(d, _)| d)).any(|d| d.unknown);
         if unknown || !self.unread.is_empty() && !self.requests_any_accelerator() {
             return None;
         }
-        let (mut sidecars, mut most) = (0_u32, 0_u32);
-        for (demand, sidecar) in &self.inits {
-            let now = sidecars.saturating_add(demand.whole);
-            most = most.max(now);
-            if *sidecar {
-                sidecars = now;
-            }
-        }
-        Some(self.apps.iter().fold(sidecars, |sum, d| sum.saturating_add(d.whole)).max(most))
+        Some(self.whole)
     }
+}
+
+/// Whole accelerators of resources that a pod takes from a node: the app containers and native sidecars together, or an
+/// init container with the sidecars before it, whichever is more (KEP-753).
+fn units_taken_from_node(apps: &[AcceleratorsOfContainer], inits: &[(AcceleratorsOfContainer, bool)]) -> u32 {
+    let (mut sidecars, mut most) = (0_u32, 0_u32);
+    for (demand, sidecar) in inits {
+        let now = sidecars.saturating_add(demand.whole);
+        most = most.max(now);
+        if *sidecar {
+            sidecars = now;
+        }
+    }
+    apps.iter().fold(sidecars, |sum, d| sum.saturating_add(d.whole)).max(most)
 }
 
 #[cfg(test)]
@@ -145,6 +155,48 @@ mod tests {
         ] {
             let spec = format!(r#""initContainers":[{inits}],"containers":[{apps}]"#);
             assert_eq!(of(&spec).whole_accelerators_taken_from_node(), Some(whole), "{spec}");
+        }
+    }
+
+    /// A claim is allocated for the whole life of the pod: an ordinary init container has the devices of all its claims at
+    /// once, also of those that an app container uses later.
+    #[test]
+    fn claims_are_allocated_for_the_life_of_the_pod() {
+        let template = |name: &str, count: u32| {
+            format!(
+                r#"{{"metadata":{{"name":"{name}","namespace":"t"}},"spec":{{"spec":{{"devices":{{"requests":[
+                {{"name":"r","exactly":{{"deviceClassName":"gpu.nvidia.com","count":{count}}}}}]}}}}}}}}"#
+            )
+        };
+        let mut builder = Builder::default();
+        for (name, count) in [("one", 1), ("four", 4), ("seven", 7)] {
+            let json = template(name, count);
+            builder.add(Layer::Input, "resource.k8s.io", "ResourceClaimTemplate", &json, "t").unwrap();
+        }
+        let snapshot = builder.build();
+        let container = |claims: &[&str], units: u32| {
+            let claims: Vec<String> = claims.iter().map(|c| format!(r#"{{"name":"{c}"}}"#)).collect();
+            format!(
+                r#"{{"resources":{{"limits":{{"nvidia.com/gpu":{units}}},"claims":[{}]}}}}"#,
+                claims.join(",")
+            )
+        };
+        for (init, app, whole) in [
+            (container(&["a", "b"], 0), container(&["a"], 0), 8),
+            (container(&["c", "d"], 0), container(&["c"], 0), 8),
+            (container(&["a"], 4), container(&["a"], 0), 8),
+            (container(&["a"], 4), container(&["b"], 3), 12),
+            (container(&[], 4), container(&["a", "b"], 0), 12),
+            (container(&["a"], 0), container(&["a"], 0), 4),
+        ] {
+            let json = format!(
+                r#"{{"spec":{{"resourceClaims":[{{"name":"a","resourceClaimTemplateName":"four"}},
+                {{"name":"b","resourceClaimTemplateName":"four"}},{{"name":"c","resourceClaimTemplateName":"seven"}},
+                {{"name":"d","resourceClaimTemplateName":"one"}}],"initContainers":[{init}],"containers":[{app}]}}}}"#
+            );
+            let demands =
+                AcceleratorDemands::demands_of_pod(&serde_json::from_str(&json).unwrap(), "t", &snapshot);
+            assert_eq!(demands.whole_accelerators_taken_from_node(), Some(whole), "{json}");
         }
     }
 

@@ -13,6 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Claimed {
     /// By index: app containers, then init containers. Containers without claims are left out.
     pub demands: BTreeMap<usize, AcceleratorsOfContainer>,
+    /// Whole accelerators of all claims that any container uses, each claim once (count). A claim is allocated for the whole
+    /// life of its pod, whichever of the containers use it and when (kubernetes/enhancements
+    /// keps/sig-node/4381-dra-structured-parameters). Numbers that are not known count as 0.
+    pub whole: u32,
     /// Containers with a claim that is not known: its devices are not known either.
     pub unread: Vec<usize>,
     /// The effect of the claims on the fabric of the pod.
@@ -209,6 +213,7 @@ impl Claimed {
             }
             let together = running + more.iter().filter(|index| !ordinary.contains(index)).count();
             let Some(shares) = Shares::of(request, together, snapshot) else { continue };
+            self.whole = self.whole.saturating_add(shares.all);
             for index in more {
                 self.add(index, shares.of_container(ordinary.contains(&index)));
             }
@@ -234,6 +239,8 @@ struct Shares {
     running: AcceleratorsOfContainer,
     /// An ordinary init container.
     ordinary: AcceleratorsOfContainer,
+    /// Whole accelerators of the request (count).
+    all: u32,
 }
 
 impl Shares {
@@ -252,11 +259,12 @@ impl Shares {
         let first = counts.next().flatten();
         let count = first.filter(|_| counts.all(|c| c == first));
         let share = |n: u32| n.div_ceil(u32::try_from(together.max(1)).unwrap_or(u32::MAX)).max(1);
-        let whole = count.filter(|count| *count > 0).map_or(0, share);
+        let all = count.unwrap_or(0);
+        let whole = if all > 0 { share(all) } else { 0 };
         let running = AcceleratorsOfContainer { any: true, whole, unknown: count.is_none(), nccl };
         // The devices that the later containers have too are counted there.
         let ordinary = AcceleratorsOfContainer { whole: if together == 0 { whole } else { 0 }, ..running };
-        Some(Self { running, ordinary })
+        Some(Self { running, ordinary, all })
     }
 
     fn of_container(&self, ordinary: bool) -> AcceleratorsOfContainer {

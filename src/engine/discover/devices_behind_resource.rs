@@ -6,6 +6,9 @@ use super::objects_of_cluster::{Network, Sources};
 use crate::multus::LinkLayer;
 use std::collections::BTreeSet;
 
+/// Most device plugin pools of one resource that are read (count). A cluster has one for each kind of machine.
+const MAX_POOLS: usize = 256;
+
 /// PCI vendor of ConnectX and BlueField NICs.
 pub(super) const MELLANOX: &str = "15b3";
 
@@ -38,7 +41,8 @@ fn resource_without_domain(resource: &str) -> &str {
 impl Supply {
     pub(super) fn devices_behind(resource: &str, nodes: &[&Node], sources: &Sources) -> Self {
         let mut supply = Self::default();
-        for pool in sources.pools.objects_of_resource(resource) {
+        // Each group of nodes goes through them, and they describe one device.
+        for pool in sources.pools.objects_of_resource(resource).take(MAX_POOLS) {
             let object = pool.origins.first().map(|origin| origin.to_string()).unwrap_or_default();
             supply.rdma.extend(pool.rdma.map(|rdma| (rdma, object.clone())));
             supply.links.extend(pool.link.map(|link| (link, object.clone())));

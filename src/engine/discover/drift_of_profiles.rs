@@ -5,6 +5,7 @@ use super::nodes_of_profiles;
 use super::profile_draft::Draft;
 use crate::profile::schema::{Inject, Per};
 use crate::profile::{FabricProfile, Profile};
+use crate::text::names_in_message;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -117,11 +118,7 @@ pub fn drift(
                 profile: Some(profile.name.clone()),
                 field: "nodes",
                 in_profile: format!("{} nodes", nodes.len()),
-                in_cluster: format!(
-                    "{} fabrics on these nodes: {}",
-                    fabrics.len(),
-                    crate::text::names_in_message(&names)
-                ),
+                in_cluster: format!("{} fabrics on these nodes: {}", fabrics.len(), names_in_message(&names)),
                 origin: String::new(),
             });
         }

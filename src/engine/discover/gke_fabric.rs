@@ -7,6 +7,7 @@ use super::node_as_shown::GKE_ACCELERATOR;
 use super::objects_of_cluster::Sources;
 use super::signs_of_nics::GKE_NETWORKS;
 use crate::profile::schema::{Attachment, Inject, Transport};
+use crate::text::names_in_message;
 
 /// Accelerators of the machines with GPUDirect-TCPX and -TCPXO (GoogleCloudPlatform/container-engine-accelerators).
 const TCPX: &str = "nvidia-h100-80gb";
@@ -109,7 +110,7 @@ fn fabric_of_gke_networks(
             format!(
                 "the nodes need {wanted} networks, one per NIC, but list {} ({})",
                 names.len(),
-                crate::text::names_in_message(&names)
+                names_in_message(&names)
             ),
             "Which networks are missing? Or which of these networks are not for training?",
         );

@@ -22,6 +22,8 @@ pub(super) const REPLICAS: &str = "nvidia.com/gpu.replicas";
 const MIG: &str = "nvidia.com/mig-";
 /// Label of GKE. CoreWeave's nodes have it too, with other values.
 pub(super) const GKE_ACCELERATOR: &str = "cloud.google.com/gke-accelerator";
+/// Most extended resources of a node that are read (count), as for a pod.
+const MAX_RESOURCES: usize = 256;
 /// DRA drivers whose devices are GPUs.
 const GPU_DRIVERS: [&str; 2] = ["gpu.nvidia.com", "gpu.amd.com"];
 
@@ -82,6 +84,7 @@ impl Node {
             let list = object.pointer(at).and_then(Value::as_object).into_iter().flatten();
             list.filter(|(name, _)| name.contains('/'))
                 .map(|(name, text)| (name.clone(), amount(text)))
+                .take(MAX_RESOURCES)
                 .collect()
         };
         let conditions = object.pointer("/status/conditions").and_then(Value::as_array).into_iter().flatten();

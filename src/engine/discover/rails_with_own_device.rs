@@ -8,6 +8,7 @@ use super::objects_of_cluster::Network;
 use super::resource_with_networks::Pool;
 use crate::multus::LinkLayer;
 use crate::profile::schema::{Attachment, Transport};
+use crate::text::names_in_message;
 use std::collections::BTreeSet;
 
 /// Most devices per accelerator that a pod takes where nothing says how many NICs they belong to. OCI's H100 machines have
@@ -38,18 +39,14 @@ pub(super) fn fabric_with_a_device_per_rail(
     let Some(link) = links.first().filter(|_| links.len() == pools.len()) else {
         let names: Vec<&str> = pools.iter().filter(|p| link_of(p).is_none()).map(|p| p.name).collect();
         return withheld(
-            format!("no object shows the link layer of {}", crate::text::names_in_message(&names)),
+            format!("no object shows the link layer of {}", names_in_message(&names)),
             "Are these NICs Ethernet (RoCE) or InfiniBand?",
         );
     };
     if let Some((_, other)) = links.iter().find(|(of, _)| *of != link.0) {
         let names: Vec<&str> = pools.iter().map(|pool| pool.name).collect();
         return withheld(
-            format!(
-                "{} have different link layers ({} and {other})",
-                crate::text::names_in_message(&names),
-                link.1
-            ),
+            format!("{} have different link layers ({} and {other})", names_in_message(&names), link.1),
             "Which of these resources are for training?",
         );
     }
@@ -161,7 +158,7 @@ fn network(pool: &Pool<'_>) -> Result<Sourced<String>, DraftOrWithheld> {
                     "{} networks take devices of {} ({})",
                     objects.len(),
                     pool.name,
-                    crate::text::names_in_message(&objects)
+                    names_in_message(&objects)
                 ),
                 "Which of these networks are rails for training, and in which order?",
             ))

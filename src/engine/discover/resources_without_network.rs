@@ -9,6 +9,7 @@ use super::objects_of_cluster::Sources;
 use super::resource_with_networks::Pool;
 use crate::multus::LinkLayer;
 use crate::profile::schema::{Per, Transport};
+use crate::text::names_in_message;
 
 pub(super) fn outcome_for_resources_without_network(
     group: &Group<'_>,
@@ -21,7 +22,7 @@ pub(super) fn outcome_for_resources_without_network(
         return withheld(
             format!(
                 "the nodes have several resources of RDMA NICs, and no network uses them: {}",
-                crate::text::names_in_message(&names)
+                names_in_message(&names)
             ),
             "Which of these resources do training pods request, and how many units?",
         );

@@ -9,6 +9,7 @@ use super::rails_with_own_device::named;
 use super::resource_with_networks::Pool;
 use crate::multus::LinkLayer;
 use crate::profile::schema::{Attachment, Per, Transport};
+use crate::text::names_in_message;
 
 /// Namespace of CoreWeave's networks for RoCE nodes, and the flavor of these nodes.
 const COREWEAVE_NETWORKS: &str = "cw-multus";
@@ -102,7 +103,7 @@ fn of_pools<'a>(
             format!(
                 "no object shows which of these networks use the HCAs of {} ({})",
                 pool_names(shared),
-                crate::text::names_in_message(&names)
+                names_in_message(&names)
             ),
             "Which of these networks are rails for training, and in which order?",
         ));

@@ -173,6 +173,7 @@ impl FactsOfAllObjects {
         self.index.derive_facts_from_policies_and_node_states();
         self.index.index_policies_to_compare();
         self.index.index_shared_pools_by_interface();
+        self.index.index_suffixes_of_full_names();
         let NamespacedFacts { networks, over: by_device, .. } = &mut self.namespaced;
         for network in networks.values().flat_map(HashMap::values) {
             let over = match (&network.fact.resource, &network.fact.class.interface) {
@@ -204,6 +205,11 @@ impl ClusterFacts {
                 }
             }
         }
+    }
+
+    fn index_suffixes_of_full_names(&mut self) {
+        let suffixes = self.resources.keys().filter_map(|full| full.split_once('/'));
+        self.suffixes_of_full_names = suffixes.map(|(_, suffix)| suffix.to_owned()).collect();
     }
 
     /// Groups nodes with the same NICs.
@@ -251,7 +257,11 @@ impl ClusterFacts {
         let node_state: Arc<str> = "SriovNetworkNodeState".into();
         for state in self.node_states.values() {
             for interface in &state.interfaces {
-                let port = InterfaceOnAllNodes { link: interface.link, exclusive: state.rdma_exclusive };
+                let port = InterfaceOnAllNodes {
+                    link: interface.link,
+                    exclusive: state.rdma_exclusive,
+                    largest_mtu: interface.mtu,
+                };
                 match self.ports.get_mut(&interface.name) {
                     Some(known) => known.keep_only_agreed_facts(port),
                     None => drop(self.ports.insert(interface.name.clone(), port)),

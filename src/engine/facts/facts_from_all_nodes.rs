@@ -32,4 +32,6 @@ pub struct InterfaceOnAllNodes {
     pub link: Option<LinkLayer>,
     /// RDMA mode of the nodes, if all agree.
     pub exclusive: Option<bool>,
+    /// The largest MTU on any node (bytes), if all report one.
+    pub largest_mtu: Option<u32>,
 }

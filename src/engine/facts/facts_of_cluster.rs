@@ -11,7 +11,7 @@ use super::{
 };
 use crate::multus::ipam::NvIpamPoolName;
 use crate::multus::{LinkLayer, NetworkFact, ResourceName, Sharing};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// A network's class with all known facts.
@@ -73,6 +73,8 @@ pub struct ClusterFacts {
     pub(super) resources: HashMap<String, ResourceFact>,
     /// The pool of shared RDMA devices over each interface, by its resource; `None` if several name the interface.
     pub(super) pool_over: HashMap<String, Option<String>>,
+    /// The names after the prefix of `resources`.
+    pub(super) suffixes_of_full_names: HashSet<String>,
     /// Resources of the SR-IOV operator by the name after the prefix, which is not known.
     pub(super) suffixes: HashMap<String, ResourceFact>,
     /// Names of interfaces by their alternative names; `None` if nodes differ.
@@ -88,7 +90,7 @@ pub struct ClusterFacts {
     /// The same by their NICs, in the order of the first node of each.
     pub(super) nic_sets: Vec<NodesWithSameNics>,
     /// Address pools by kind (CIDRPool or not) and name; `None` if several with one name differ.
-    pub(super) address_pools: HashMap<bool, HashMap<String, Option<Arc<AddressPool>>>>,
+    pub(super) address_pools: HashMap<bool, BTreeMap<String, Option<Arc<AddressPool>>>>,
     pub(super) pool_configs: BTreeMap<(String, String), Arc<SriovPoolConfig>>,
     /// Configurations of the SR-IOV operator by its namespace.
     pub(super) operator_configs: BTreeMap<String, Arc<SriovOperatorConfig>>,
@@ -176,20 +178,21 @@ impl ClusterFacts {
         self.address_pools.get(&name.cidr)?.get(&*name.name)?.as_deref()
     }
 
-    /// Address pools of a kind by their names, in order.
+    /// Names of the address pools of a kind, in order.
+    pub fn address_pool_names(&self, cidr: bool) -> impl Iterator<Item = &str> {
+        self.address_pools.get(&cidr).into_iter().flat_map(|pools| pools.keys().map(String::as_str))
+    }
+
+    /// Whether an address pool of a kind has this name.
     #[must_use]
-    pub fn address_pool_names(&self, cidr: bool) -> Vec<&str> {
-        let pools = self.address_pools.get(&cidr);
-        let mut names: Vec<&str> = pools.into_iter().flat_map(|p| p.keys().map(String::as_str)).collect();
-        names.sort_unstable();
-        names
+    pub fn has_address_pool(&self, cidr: bool, name: &str) -> bool {
+        self.address_pools.get(&cidr).is_some_and(|pools| pools.contains_key(name))
     }
 
     /// The largest MTU of an interface with this name on any node, if all that have it report theirs.
     #[must_use]
     pub fn largest_mtu(&self, name: &str) -> Option<u32> {
-        let interfaces = self.node_states.values().flat_map(|s| &s.interfaces).filter(|i| i.name == name);
-        interfaces.map(|i| i.mtu).try_fold(None, |most, mtu| Some(most.max(Some(mtu?))))?
+        self.ports.get(name)?.largest_mtu
     }
 
     /// A network's class. `by_interface`: whether the link layer of the interface that it names counts. `asked`: the resources
@@ -297,7 +300,7 @@ impl ClusterFacts {
     /// Whether a device plugin configuration serves a resource with this name after some prefix.
     #[must_use]
     pub fn do_device_plugins_serve_suffix(&self, name: &str) -> bool {
-        self.resources.keys().any(|full| full.split_once('/').is_some_and(|(_, suffix)| suffix == name))
+        self.suffixes_of_full_names.contains(name)
     }
 
     /// The SR-IOV operator's state of a node.

@@ -60,6 +60,7 @@ impl InterfaceOnAllNodes {
     pub(super) fn keep_only_agreed_facts(&mut self, other: Self) {
         self.link = agreed(self.link, other.link);
         self.exclusive = agreed(self.exclusive, other.exclusive);
+        self.largest_mtu = self.largest_mtu.zip(other.largest_mtu).map(|(one, other)| one.max(other));
     }
 }
 

@@ -210,11 +210,23 @@ impl NodeClasses {
         self.taints.get(at).is_some_and(|(taint, _)| *taint.key == *key)
     }
 
-    /// The classes whose taints are all tolerated.
-    pub fn classes_with_tolerated_taints(&self, tolerates: impl Fn(&Taint) -> bool) -> ClassSet {
+    /// Different taints of all classes (count).
+    pub(crate) fn number_of_taints(&self) -> usize {
+        self.taints.len()
+    }
+
+    /// The classes whose taints are all tolerated. `tolerates` is asked once for each key.
+    pub fn classes_with_tolerated_taints<T: Fn(&Taint) -> bool>(
+        &self,
+        tolerates: impl Fn(&str) -> T,
+    ) -> ClassSet {
         let mut set = self.all.clone();
-        for (_, having) in self.taints.iter().filter(|(taint, _)| !tolerates(taint)) {
-            having.remove_from_set(&mut set);
+        for of_key in self.taints.chunk_by(|(one, _), (next, _)| one.key == next.key) {
+            let Some((first, _)) = of_key.first() else { continue };
+            let tolerates = tolerates(&first.key);
+            for (_, having) in of_key.iter().filter(|(taint, _)| !tolerates(taint)) {
+                having.remove_from_set(&mut set);
+            }
         }
         set
     }

@@ -77,34 +77,51 @@ pub struct Toleration<'a> {
 /// The tolerations of a pod by key and effect, each once: a pod may have thousands, and nodes thousands of taints.
 #[derive(Debug, Default, Hash)]
 pub struct Tolerations<'a> {
-    exists: BTreeSet<(&'a str, &'a str)>,
-    equal: BTreeSet<(&'a str, &'a str, &'a str)>,
+    by_key: BTreeMap<&'a str, TolerationsByEffect<'a>>,
+}
+
+/// Tolerations with one key.
+#[derive(Debug, Default, Hash)]
+struct TolerationsByEffect<'a> {
+    /// Those without an effect, which are for every effect.
+    every: ToleratedValues<'a>,
+    no_schedule: ToleratedValues<'a>,
+    no_execute: ToleratedValues<'a>,
+}
+
+/// Tolerations with one key and one effect.
+#[derive(Debug, Default, Hash)]
+struct ToleratedValues<'a> {
+    /// Whether any value is tolerated.
+    any: bool,
+    equal: BTreeSet<&'a str>,
     /// The least number that a taint's value must be greater than.
-    above: BTreeMap<(&'a str, &'a str), i64>,
+    above: Option<i64>,
     /// The greatest number that a taint's value must be less than.
-    below: BTreeMap<(&'a str, &'a str), i64>,
+    below: Option<i64>,
 }
 
 impl<'a> FromIterator<Toleration<'a>> for Tolerations<'a> {
     fn from_iter<I: IntoIterator<Item = Toleration<'a>>>(tolerations: I) -> Self {
         let mut all = Self::default();
         for toleration in tolerations {
-            let of = (toleration.key, toleration.effect);
+            let of_key = all.by_key.entry(toleration.key).or_default();
+            let values = match toleration.effect {
+                "" => &mut of_key.every,
+                "NoSchedule" => &mut of_key.no_schedule,
+                "NoExecute" => &mut of_key.no_execute,
+                // No taint with another effect keeps pods away.
+                _ => continue,
+            };
             match (toleration.operator, number(toleration.value)) {
                 ("" | "Equal", _) => {
-                    all.equal.insert((of.0, of.1, toleration.value));
+                    values.equal.insert(toleration.value);
                 }
-                ("Exists", _) => {
-                    all.exists.insert(of);
-                }
+                ("Exists", _) => values.any = true,
                 // Numeric comparison: feature gate TaintTolerationComparisonOperators. If the gate is off, the API server
                 // refuses the pod.
-                ("Gt", Some(n)) => {
-                    all.above.entry(of).and_modify(|v| *v = n.min(*v)).or_insert(n);
-                }
-                ("Lt", Some(n)) => {
-                    all.below.entry(of).and_modify(|v| *v = n.max(*v)).or_insert(n);
-                }
+                ("Gt", Some(n)) => values.above = Some(values.above.map_or(n, |bound| n.min(bound))),
+                ("Lt", Some(n)) => values.below = Some(values.below.map_or(n, |bound| n.max(bound))),
                 _ => {}
             }
         }
@@ -112,17 +129,29 @@ impl<'a> FromIterator<Toleration<'a>> for Tolerations<'a> {
     }
 }
 
+impl ToleratedValues<'_> {
+    fn contains(&self, value: &str) -> bool {
+        let greater = || self.above.is_some_and(|bound| number(value).is_some_and(|n| n > bound));
+        let less = || self.below.is_some_and(|bound| number(value).is_some_and(|n| n < bound));
+        self.any || self.equal.contains(value) || greater() || less()
+    }
+}
+
 impl Tolerations<'_> {
-    /// Whether one of them tolerates a taint (kubernetes/api core/v1/toleration.go, `ToleratesTaint`): an empty key is for
-    /// every key, an empty effect for every effect.
-    #[must_use]
-    pub fn tolerate(&self, taint: &Taint) -> bool {
-        let value = &*taint.value;
-        [("", ""), ("", &*taint.effect), (&*taint.key, ""), (&*taint.key, &*taint.effect)].iter().any(|of| {
-            let greater = || self.above.get(of).zip(number(value)).is_some_and(|(bound, n)| n > *bound);
-            let less = || self.below.get(of).zip(number(value)).is_some_and(|(bound, n)| n < *bound);
-            self.exists.contains(of) || self.equal.contains(&(of.0, of.1, value)) || greater() || less()
-        })
+    /// Whether one of them tolerates a taint with this key (kubernetes/api core/v1/toleration.go, `ToleratesTaint`): an empty
+    /// key is for every key, an empty effect for every effect. Nodes may have thousands of taints with one key.
+    pub fn tolerate_taints_of_key(&self, key: &str) -> impl Fn(&Taint) -> bool + use<'_> {
+        let of_key = ["", key].map(|key| self.by_key.get(key));
+        move |taint| {
+            of_key.into_iter().flatten().any(|of_key| {
+                let own = match &*taint.effect {
+                    "NoSchedule" => Some(&of_key.no_schedule),
+                    "NoExecute" => Some(&of_key.no_execute),
+                    _ => None,
+                };
+                [Some(&of_key.every), own].into_iter().flatten().any(|values| values.contains(&taint.value))
+            })
+        }
     }
 }
 
@@ -144,6 +173,10 @@ mod tests {
         Toleration { key, operator, value, effect }
     }
 
+    fn do_tolerate(tolerations: &Tolerations<'_>, taint: &Taint) -> bool {
+        tolerations.tolerate_taints_of_key(&taint.key)(taint)
+    }
+
     #[test]
     fn tolerations_match_as_in_kubernetes() {
         for yes in [
@@ -152,7 +185,7 @@ mod tests {
             toleration("nvidia.com/gpu", "", "present", "NoSchedule"),
             toleration("nvidia.com/gpu", "Equal", "present", ""),
         ] {
-            assert!(Tolerations::from_iter([yes]).tolerate(&taint()), "{yes:?}");
+            assert!(do_tolerate(&Tolerations::from_iter([yes]), &taint()), "{yes:?}");
         }
         for no in [
             toleration("nvidia.com/gpu", "Equal", "", ""),
@@ -160,7 +193,7 @@ mod tests {
             toleration("amd.com/gpu", "Exists", "", ""),
             toleration("nvidia.com/gpu", "exists", "", ""),
         ] {
-            assert!(!Tolerations::from_iter([no]).tolerate(&taint()), "{no:?}");
+            assert!(!do_tolerate(&Tolerations::from_iter([no]), &taint()), "{no:?}");
         }
     }
 
@@ -174,7 +207,7 @@ mod tests {
             ("Lt", ["950", "x"], false),
         ] {
             let all = values.map(|value| toleration("sla", operator, value, ""));
-            assert_eq!(Tolerations::from_iter(all).tolerate(&taint), yes, "{operator} {values:?}");
+            assert_eq!(do_tolerate(&Tolerations::from_iter(all), &taint), yes, "{operator} {values:?}");
         }
     }
 

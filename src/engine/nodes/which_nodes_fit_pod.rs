@@ -133,13 +133,14 @@ impl<'a> NodeConstraintsOfPod<'a> {
             + selector.map_or(0, |s| s.0.len())
     }
 
-    /// Whether a taint is tolerated. A taint named like a resource that the pod requests counts as tolerated: if the
+    /// Whether taints with this key are tolerated. A taint named like a resource that the pod requests counts as tolerated: if the
     /// plugin ExtendedResourceToleration is on, the API server adds that toleration later (kubernetes/kubernetes
     /// plugin/pkg/admission/extendedresourcetoleration/admission.go); if it is off, the pod stays Pending and no harm
     /// is done.
-    #[must_use]
-    pub fn tolerates_or_requests_its_resource(&self, taint: &Taint) -> bool {
-        self.any_taints || self.resources.contains(&*taint.key) || self.tolerations.tolerate(taint)
+    pub fn tolerates_or_requests_resource_of_key(&self, key: &str) -> impl Fn(&Taint) -> bool + use<'a, '_> {
+        let every = self.any_taints || self.resources.contains(key);
+        let tolerates = self.tolerations.tolerate_taints_of_key(key);
+        move |taint| every || tolerates(taint)
     }
 }
 
@@ -184,7 +185,7 @@ pub struct ExcludedBy {
 pub fn classes_pod_can_run_on(constraints: &NodeConstraintsOfPod<'_>, view: &NodeView) -> ClassSet {
     let tolerated = || {
         view.classes
-            .classes_with_tolerated_taints(|taint| constraints.tolerates_or_requests_its_resource(taint))
+            .classes_with_tolerated_taints(|key| constraints.tolerates_or_requests_resource_of_key(key))
     };
     classes_pod_can_run_on_within_deadline(tolerated, constraints, view, &NEVER)
 }
@@ -274,7 +275,7 @@ pub fn constraints_that_exclude_nodes(
         let mut places: BTreeMap<&Taint, usize> = BTreeMap::new();
         for (number, class, nodes) in view.classes_with_node_counts(of) {
             let Some(taint) =
-                class.taints.iter().find(|t| !constraints.tolerates_or_requests_its_resource(t))
+                class.taints.iter().find(|t| !constraints.tolerates_or_requests_resource_of_key(&t.key)(t))
             else {
                 continue;
             };
@@ -332,7 +333,7 @@ pub fn constraints_that_exclude_nodes(
     }
     let tolerated = || {
         view.classes
-            .classes_with_tolerated_taints(|taint| constraints.tolerates_or_requests_its_resource(taint))
+            .classes_with_tolerated_taints(|key| constraints.tolerates_or_requests_resource_of_key(key))
     };
     let mut fits = classes_pod_can_run_on_within_budget(
         tolerated,

@@ -6,12 +6,13 @@ use crate::resolve::explain_resolution::ResolutionExplanation;
 use crate::review::Decision;
 use crate::rules::which_findings_annotations_ignore::Suppressed;
 use crate::rules::{Finding, NO_PROFILE, Severity};
+use std::sync::Arc;
 
 /// Place of an object in the input.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Source {
     /// File as given, `<stdin>` for standard input.
-    pub file: String,
+    pub file: Arc<str>,
     /// Number of the document in its file, from 0.
     pub document: usize,
     /// Line of the object, from 1.
@@ -179,7 +180,7 @@ pub struct Skipped {
 #[schemars(rename = "Unread")]
 pub struct UnreadInput {
     /// File as given.
-    pub file: String,
+    pub file: Arc<str>,
     /// Line, from 1.
     pub line: u32,
     /// Column, from 1.

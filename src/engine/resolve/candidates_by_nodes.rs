@@ -323,7 +323,7 @@ fn profiles_asked_without_usable_nodes(
     }
     // Further nodes of a profile are like those that it has: what excludes these excludes them too, except their names.
     let classes = snapshot.all_nodes().classes();
-    let mut fitting = snapshot.classes_with_tolerated_taints(constraints);
+    let mut fitting = snapshot.classes_with_tolerated_taints(constraints, subject.deadline);
     fitting = without_classes_lacking_accelerators(fitting, constraints, snapshot);
     fitting.difference_with(lacking);
     let mut others = classes.all().clone();
@@ -334,7 +334,16 @@ fn profiles_asked_without_usable_nodes(
         let carrying = snapshot.catalog().node_classes_of(&p.name).filter(|carrying| !carrying.is_clear());
         carrying.is_none_or(|carrying| carrying.is_subset(&away) && !carrying.is_subset(&others))
     });
-    remove_outranked(&mut asked.profiles, |_| Strength::Nodes);
+    // Another term may ask for a profile with a higher priority, but on other nodes.
+    let all: Vec<Arc<Profile>> = asked.profiles.values().cloned().collect();
+    asked.profiles.retain(|_, p| {
+        let outranks = |other: &Arc<Profile>| {
+            other.priority > p.priority
+                && subject.deadline.take_looks(conditions.number_of_terms())
+                && conditions.terms_that_ask_for_one_require_other(p, other)
+        };
+        !all.iter().any(outranks)
+    });
     if let Some(named) = named {
         asked.profiles.retain(|_, p| {
             let both = conditions.terms_that_ask_for_one_require_other(p, named);

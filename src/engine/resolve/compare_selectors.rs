@@ -131,6 +131,11 @@ impl<'a> Conditions<'a> {
         self.terms.iter().any(|term| asks_for(term, &rest))
     }
 
+    /// Terms that are compared (count).
+    pub(crate) fn number_of_terms(&self) -> usize {
+        self.terms.len()
+    }
+
     /// Whether each term that asks for the nodes of one profile is satisfied only by nodes of another one.
     pub(crate) fn terms_that_ask_for_one_require_other(&self, one: &Profile, other: &Profile) -> bool {
         let (Some(one), Some(other)) =

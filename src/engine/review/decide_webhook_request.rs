@@ -9,7 +9,7 @@ pub use super::snapshot_for_audience::SnapshotForAudience;
 use super::{
     Decision, PodRequest, RequestNames, Stage, WorkloadRequest,
     decide_object_that_makes_no_pods::decide_object_that_makes_no_pods, decide_update_of_pod_networks,
-    lower_severities_then_sort_and_judge, only_new_findings_of_updates_count,
+    lower_severities_then_sort_and_judge, only_new_findings_of_updates_count, workloads_without_template,
 };
 use crate::decision_limits::DecisionLimits;
 use crate::facts::EnforcementMode;
@@ -343,13 +343,13 @@ fn decide_change_of_workload(
     let new = request.object.ok_or(RequestError::NoObject)?.get();
     let old = request.old_object.map(serde_json::value::RawValue::get);
     let reported_before = mode == EnforcementMode::Audit && owned_by_reviewed(new);
-    if reported_before
-        || !only_new_findings_of_updates_count::changes_more_than_metadata_and_status(new, old)
-            .map_err(RequestError::Object)?
-    {
+    let (group, kind) = (&*request.kind.group, &*request.kind.kind);
+    let changes = only_new_findings_of_updates_count::changes_more_than_metadata_and_status(new, old)
+        .map_err(RequestError::Object)?
+        || workloads_without_template::changes_annotation_of_pods(group, kind, new, old);
+    if reported_before || !changes {
         return Ok(nothing);
     }
-    let (group, kind) = (&*request.kind.group, &*request.kind.kind);
     let snapshot = &known.seen_from_namespace(namespace);
     let decide = |json, deadline| {
         let request =

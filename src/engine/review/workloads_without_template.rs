@@ -10,7 +10,7 @@ use crate::json::types_of_decoded_fields::optional_struct;
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::pod::is_multi_node::MultiNodeEvidence;
 use crate::pod::templates_by_shape::{self, MAX_BARE_SPECS};
-use crate::pod::workload_kinds::WherePodsAre;
+use crate::pod::workload_kinds::{self, WherePodsAre};
 use crate::rules::Finding;
 use crate::snapshot::Snapshot;
 use crate::text::parse_document_within_limit;
@@ -130,6 +130,15 @@ fn partial_pod_of_train_job(json: &str) -> Option<Part> {
 /// Most bytes of the annotation in all of them together: each is a pod with the whole annotation.
 const MAX_ANNOTATIONS: usize = 256 << 10;
 
+/// Whether an update changes an annotation of the object that its controller hands on to its pods.
+pub(super) fn changes_annotation_of_pods(group: &str, kind: &str, new: &str, old: Option<&str>) -> bool {
+    let handed_on = workload_kinds::find_workload_kind(group, kind)
+        .is_some_and(|kind| kind.holds == WherePodsAre::BareSpecs);
+    let networks =
+        |json| AnnotationsOfObject::read_or_empty(json).get(NETWORKS_ANNOTATION).map(str::to_owned);
+    handed_on && networks(new) != old.and_then(networks)
+}
+
 /// The controller hands the networks annotation of the object on to its pods (kserve/kserve
 /// pkg/controller/v1alpha2/llmisvc).
 fn bare_specs(json: &str) -> Vec<Part> {
@@ -153,6 +162,18 @@ fn bare_specs(json: &str) -> Vec<Part> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn annotations_that_pods_get_are_more_than_metadata() {
+        let changes = |kind, annotation: &str| {
+            let of =
+                |networks| format!(r#"{{"metadata":{{"annotations":{{"{annotation}":"{networks}"}}}}}}"#);
+            changes_annotation_of_pods("serving.kserve.io", kind, &of("b/secret"), Some(&of("own")))
+        };
+        assert!(changes("LLMInferenceService", NETWORKS_ANNOTATION));
+        assert!(!changes("LLMInferenceService", "other"));
+        assert!(!changes("InferenceService", NETWORKS_ANNOTATION));
+    }
 
     #[test]
     fn what_is_said_has_its_place_and_what_is_not_said_is_left_out() {

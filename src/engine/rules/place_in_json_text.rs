@@ -1,13 +1,23 @@
 //! The place of a value in a JSON text, for findings about values inside text fields.
+//!
+//! Each object and list on the way to a value is read. So 50 findings about members of one long object would read it 50
+//! times. The bytes that are read for all places in one text have a limit; after it, a place is that of the nearest value
+//! around that is known.
 
 use super::finding::LineAndColumn;
 use super::json_in_text_fields::line_and_column;
 use crate::json::as_go_reads;
 use crate::json::types_of_decoded_fields::Pairs;
 use serde_json::value::RawValue;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ops::Range;
+
+/// Bytes that may be read for the places in one text, beside [`READINGS_OF_TEXT`].
+const BYTES_FOR_EVERY_TEXT: usize = 256 << 10;
+
+/// How often a text of any length may be read.
+const READINGS_OF_TEXT: usize = 4;
 
 /// Places in one text. The items of a list that was walked are kept: a list may be as long as the text, and each of its items
 /// wrong.
@@ -17,6 +27,8 @@ pub(super) struct Places {
     lists: RefCell<HashMap<String, Vec<Range<usize>>>>,
     /// Bytes of each object or list that was walked through, by its pointer: the values around it are not read again.
     around: RefCell<HashMap<String, Range<usize>>>,
+    /// Bytes that were read.
+    read: Cell<usize>,
 }
 
 /// The place of one value of a text, see [`Places::locate`].
@@ -50,6 +62,12 @@ impl Places {
         }
         for token in pointer.get(walked..).unwrap_or_default().split('/').skip(1) {
             let json = text.get(value.clone()).unwrap_or_default();
+            self.read.set(self.read.get().saturating_add(json.len()));
+            if self.read.get()
+                > BYTES_FOR_EVERY_TEXT.saturating_add(text.len().saturating_mul(READINGS_OF_TEXT))
+            {
+                break;
+            }
             let key = token.replace("~1", "/").replace("~0", "~");
             let inner = if json.starts_with('[') {
                 let list = pointer.get(..walked).unwrap_or_default();
@@ -153,6 +171,22 @@ mod tests {
         let other = text.replace("plugins", "Plugins");
         assert_eq!(places.locate(&other, "/plugins/1/vlan", as_go_reads::CNI_FIELDS).line, 4);
         assert_eq!(locate(&other, "/plugins/1/vlan", as_go_reads::CNI_FIELDS).line, 1);
+    }
+
+    /// Later places of a long object are those of the object.
+    #[test]
+    fn a_text_is_read_a_few_times() {
+        let members: Vec<_> = (0..60_000).map(|n| format!("\n\"k{n}\":{n}")).collect();
+        let text = format!("{{\"sysctl\":{{{}}}}}", members.join(","));
+        let places = Places::default();
+        let lines: Vec<_> =
+            (0..50).map(|n| places.locate(&text, &format!("/sysctl/k{n}"), &[]).line).collect();
+        let known = lines.iter().zip(2..).take_while(|(line, expected)| **line == *expected).count();
+        assert!((3..6).contains(&known), "{known}");
+        assert!(lines.iter().skip(known).all(|line| *line == 1));
+        let short = "{\"sysctl\":{\"a\":1,\n\"b\":2}}";
+        let places = Places::default();
+        assert!((0..50).all(|_| places.locate(short, "/sysctl/b", &[]).line == 2));
     }
 
     #[test]

@@ -9,6 +9,9 @@ use crate::nodes::{
 };
 use std::hash::Hash;
 
+/// Taints that are compared with a pod's tolerations in the time of one look at a node.
+const TAINTS_PER_LOOK: usize = 4;
+
 impl Snapshot {
     /// The same for a decision on several pods, which often ask for the same nodes.
     #[must_use]
@@ -31,7 +34,7 @@ impl Snapshot {
     ) -> ClassSet {
         let land = || {
             classes_pod_can_run_on_within_deadline(
-                || self.classes_with_tolerated_taints(constraints),
+                || self.classes_with_tolerated_taints(constraints, deadline),
                 constraints,
                 self.all_nodes(),
                 deadline,
@@ -61,13 +64,21 @@ impl Snapshot {
         answers.constraints_that_exclude_nodes(&asked, deadline, find)
     }
 
-    /// The classes whose taints a pod tolerates.
+    /// The classes whose taints a pod tolerates; all classes if this decision may not compare so many taints.
     #[must_use]
-    pub(crate) fn classes_with_tolerated_taints(&self, constraints: &NodeConstraintsOfPod<'_>) -> ClassSet {
+    pub(crate) fn classes_with_tolerated_taints(
+        &self,
+        constraints: &NodeConstraintsOfPod<'_>,
+        deadline: &DecisionLimits<'_>,
+    ) -> ClassSet {
+        let classes = self.all_nodes().classes();
+        // Taken for answers that are known too: a decision depends on no other.
+        if !deadline.take_looks(classes.number_of_taints().div_ceil(TAINTS_PER_LOOK)) {
+            return classes.all().clone();
+        }
         let find = || {
-            self.all_nodes()
-                .classes()
-                .classes_with_tolerated_taints(|taint| constraints.tolerates_or_requests_its_resource(taint))
+            classes
+                .classes_with_tolerated_taints(|key| constraints.tolerates_or_requests_resource_of_key(key))
         };
         let Some(answers) = self.landings.answers() else { return find() };
         answers.tolerated(&self.of_taints(constraints), find)

@@ -106,6 +106,27 @@ pub(crate) fn add(suite: &mut Suite) {
         }
         Ok(())
     });
+    suite.add("config_file::many_configurations_name_a_long_file", || {
+        let scratch = scratch()?;
+        let long = format!("# {}\n", "x".repeat(12 << 20));
+        scratch.write("facts.yaml", &long)?;
+        let pod = std::fs::read(scratch.path().join("pod.yaml")).map_err(|e| e.to_string())?;
+        for directory in ["a", "b", "c", "d"] {
+            scratch.write(&format!("{directory}/pod.yaml"), &pod)?;
+            scratch.write(&format!("{directory}/{NAME}"), "cluster: [../facts.yaml]\n")?;
+        }
+        // The longest files of one configuration do not count.
+        for (inputs, flags, code) in [
+            (["a", "b", "c"].as_slice(), [].as_slice(), 0),
+            (&["a", "b", "c", "d"], &[], 2),
+            (&["a", "b", "c", "d"], &["--cluster", "a/pod.yaml"], 0),
+        ] {
+            let ran = review(&scratch, &[inputs, flags].concat())?;
+            same(&format!("exit code of {inputs:?}: {}", ran.stderr), code, ran.code)?;
+            same("the limit is named", code == 2, ran.stderr.contains("of more than 32 MiB in total"))?;
+        }
+        Ok(())
+    });
     suite.add("config_file::paths_stay_in_the_repository", || {
         let scratch = scratch()?;
         scratch.write("tree/.git", "gitdir: elsewhere\n")?;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("profiles_that_hold::what_is_forbidden_on_a_node_is_refused_on_the_way_to_it", || Ok(all()?));
     suite.add("profiles_that_hold::the_answer_is_the_same_before_a_pool_grows", || Ok(grown()?));
+    suite.add("profiles_that_hold::a_term_for_another_profile_hides_none", || Ok(beside_other_terms()?));
     suite.add("profiles_that_hold::values_of_a_profile_count_on_its_own_nodes", || Ok(values()?));
 }
 
@@ -129,6 +130,55 @@ fn grown() -> Result<(), String> {
                             "{lax:?} {priority}, asked {asked:?}: refused {at_zero} at zero, {later} with {pools:?}"
                         ));
                     }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A term asks for the nodes of the strict profile that join later. Further terms, or further values in it, may ask for another
+/// profile of a higher priority, whose pool is at zero: it would be on other nodes.
+fn beside_other_terms() -> Result<(), String> {
+    let pool =
+        |pools: &[&str]| json!({"matchExpressions": [{"key": "pool", "operator": "In", "values": pools}]});
+    let strict_later = |pools: &[&str]| {
+        let mut term = pool(pools);
+        term["matchFields"] = json!([{"key": "metadata.name", "operator": "NotIn", "values": ["strict"]}]);
+        term
+    };
+    let many = |n: usize| std::iter::repeat_n(pool(&["none"]), n);
+    let terms = [
+        vec![strict_later(&["strict"])],
+        vec![pool(&["lax"]), strict_later(&["strict"])],
+        vec![pool(&["lax"]), strict_later(&["strict"]), pool(&["high"])],
+        vec![pool(&["lax"]), strict_later(&["strict", "high"])],
+        vec![strict_later(&["strict", "high", "lax"])],
+        many(64).chain([pool(&["lax"]), strict_later(&["strict"])]).collect(),
+    ];
+    let of_pool = |name: &'static str, priority, env| {
+        let mut object = profile(name, For::Nobody, priority, json!({ "env": env }));
+        object["spec"]["nodeSelector"] = json!({"matchLabels": {"pool": name}});
+        object
+    };
+    let forbids = json!([{"name": "NCCL_ALGO", "policy": "forbid"}]);
+    let profiles =
+        [of_pool("strict", 0, forbids), of_pool("lax", 0, json!([])), of_pool("high", 5, json!([]))];
+    for terms in terms {
+        for named in [None, Some("lax")] {
+            for nodes in [&["lax"][..], &["lax", "strict"]] {
+                let nodes: Vec<Value> = nodes.iter().map(|pool| node(pool, "nvidia.com/gpu")).collect();
+                let mut pod = json!({"metadata": {"name": "p"}, "spec": {
+                    "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}},
+                    "containers": [{"name": "t", "image": "i", "env": [{"name": "NCCL_ALGO", "value": "Ring"}],
+                        "resources": {"limits": {"nvidia.com/gpu": 8}}}]}});
+                if let Some(named) = named {
+                    pod["metadata"]["annotations"] = json!({"fabric-admission.dev/profile": named});
+                }
+                let world = World::new(&json!({"pod": pod, "objects": nodes, "profiles": profiles}));
+                let decision = world.decide().ok_or("the pod cannot be read")?;
+                if !decision.findings.iter().any(|f| f.rule == "FAB403" && f.severity == Severity::Error) {
+                    return Err(format!("{pod} with {} nodes: {:?}", nodes.len(), decision.findings));
                 }
             }
         }

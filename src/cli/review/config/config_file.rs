@@ -13,6 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Name of the file.
 pub(super) const NAME: &str = ".fabric-admission.yaml";
@@ -78,8 +79,9 @@ impl Config {
         extended: &mut HashMap<PathBuf, Self>,
         depth: usize,
     ) -> Result<Self, UnreadInput> {
-        let name = path.display().to_string();
-        let at = |line, column, message: String| UnreadInput { file: name.clone(), line, column, message };
+        let name: Arc<str> = path.display().to_string().into();
+        let at =
+            |line, column, message: String| UnreadInput { file: Arc::clone(&name), line, column, message };
         let bytes = read(path).map_err(|error| at(1, 1, error.to_string()))?;
         let mut document = None;
         for item in manifest::read_documents_of_file(&name, &bytes) {

@@ -6,14 +6,9 @@ pub(super) fn names_of_path(text: &str) -> Vec<String> {
 }
 
 /// Whether a path, or a directory above it, fits a pattern, both by their names: `*` stands for any part of a name, `**` for any
-/// directories.
-pub(super) fn does_path_match_pattern(pattern: &[String], path: &[String]) -> bool {
-    all(pattern, path)
-}
-
-/// Whether the names of a pattern fit the first names of a path. The names after a `**` are looked for from left to right:
+/// directories. The names after a `**` are looked for from left to right:
 /// the first place leaves most for the rest of the pattern, so only the last `**` is ever tried again.
-fn all(pattern: &[String], path: &[String]) -> bool {
+pub(super) fn does_path_match_pattern(pattern: &[String], path: &[String]) -> bool {
     let (mut wanted, mut left) = (pattern, path);
     // What follows the last `**`, and where to look for it next.
     let mut again: Option<(&[String], &[String])> = None;
@@ -114,7 +109,11 @@ mod tests {
         let paths = texts(&["a", "b"], 5);
         for pattern in texts(&["a", "b", "*", "**"], 4) {
             for path in &paths {
-                assert_eq!(all(&pattern, path), by_definition(&pattern, path), "{pattern:?} {path:?}");
+                assert_eq!(
+                    does_path_match_pattern(&pattern, path),
+                    by_definition(&pattern, path),
+                    "{pattern:?} {path:?}"
+                );
             }
         }
     }

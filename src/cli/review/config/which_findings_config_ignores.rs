@@ -28,6 +28,9 @@ struct Ignore {
     reason: String,
 }
 
+/// Longest reason (characters): it is repeated for each finding.
+const MAX_REASON: usize = 1_000;
+
 /// Most entries of a configuration, and most paths of all entries (count). Each file is compared with them.
 const MAX_ENTRIES_OR_PATHS: usize = 2_000;
 
@@ -54,6 +57,10 @@ impl Ignores {
         for (at, IgnoreEntry { rules: ids, paths, reason }) in entries.into_iter().enumerate() {
             if reason.trim().is_empty() {
                 return Err((format!("/ignore/{at}/reason"), "give a reason".to_owned()));
+            }
+            if reason.chars().count() > MAX_REASON {
+                let message = format!("a reason has at most {MAX_REASON} characters");
+                return Err((format!("/ignore/{at}/reason"), message));
             }
             if ids.is_empty() {
                 return Err((format!("/ignore/{at}/rules"), "name at least one rule".to_owned()));

@@ -65,7 +65,7 @@ impl FormatWriter for Ci {
 
     fn write_end(&mut self, out: &mut Sink<'_>, tail: &AfterAllDocuments) -> io::Result<()> {
         let named = |unread: &UnreadInput| UnreadInput {
-            file: self.repository.path_in_repository(&unread.file),
+            file: self.repository.path_in_repository(&unread.file).into(),
             ..unread.clone()
         };
         let unread: Vec<UnreadInput> = tail.unread.iter().map(named).collect();

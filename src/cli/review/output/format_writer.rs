@@ -9,6 +9,7 @@ use crate::report::{ReviewedObject, Skipped, Summary, UnreadInput};
 use crate::rules::Severity;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// One document and its results.
 #[derive(Clone, Copy)]
@@ -73,7 +74,7 @@ pub(super) struct AfterAllDocuments {
     pub(super) comparison: Option<Comparison>,
     kept: KeptUntilEnd,
     /// Inputs with an error.
-    unreadable: BTreeSet<String>,
+    unreadable: BTreeSet<Arc<str>>,
 }
 
 impl AfterAllDocuments {

@@ -2,6 +2,7 @@
 
 use crate::json::types_of_decoded_fields::Text;
 use crate::nccl;
+use crate::rules::finding::short_pointer;
 use crate::text::json_pointer_token;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::cell::LazyCell;
@@ -10,7 +11,7 @@ use std::fmt::{self, Write};
 /// A value with a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placeholder {
-    /// JSON pointer of the value. If the placeholder is in a key, the pointer of the entry with this key.
+    /// JSON pointer of the value, or of the innermost value around it whose pointer is not too long. If the placeholder is in a key, the pointer of the entry with this key.
     pub pointer: String,
     /// The placeholder as the file writes it.
     pub text: String,
@@ -161,7 +162,7 @@ fn push_first_placeholder_of_text(text: &str, pointer: &str, found: &mut Vec<Pla
     if found.len() < MAX_PLACEHOLDERS
         && let Some(text) = first_placeholder(text)
     {
-        found.push(Placeholder { pointer: pointer.to_owned(), text: text.to_owned() });
+        found.push(Placeholder { pointer: short_pointer(pointer).to_owned(), text: text.to_owned() });
     }
 }
 

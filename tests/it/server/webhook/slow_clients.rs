@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::tls_records_without_data_close_the_connection", empty_records);
+    suite.add("webhook::records_of_one_byte_close_the_connection", records_of_one_byte);
     suite.add("webhook::slow_clients_are_closed", slow_clients);
     suite.add("webhook::idle_connections_live_longer_than_headers_may_take", idle);
     suite.add("webhook::a_header_byte_by_byte_is_late", trickles);
@@ -237,5 +238,20 @@ fn empty_records() -> Outcome {
         std::thread::sleep(Duration::from_millis(10));
     }
     assert_eq!((server.shed("empty_records")?, server.shed("slow_header")?), (1.0, 0.0));
+    Ok(())
+}
+
+/// A header may have 16 KiB, but not 16,384 records.
+fn records_of_one_byte() -> Outcome {
+    let server = InProcess::start(Limits { header: Duration::from_secs(60), ..LIMITS }, Snapshot::default())?;
+    let mut client = server.client_at(9)?;
+    let header = [b"POST /mutate HTTP/1.1\r\nX-Pad: ".as_slice(), &[b'x'; 12_000]].concat();
+    let sent = header
+        .iter()
+        .take_while(|byte| client.stream.write_all(&[**byte]).and_then(|()| client.stream.flush()).is_ok());
+    // What is sent before the server is known to have closed does not count.
+    let sent = sent.inspect(|_| std::thread::sleep(Duration::from_micros(200))).count();
+    assert!(sent < header.len(), "all were read");
+    assert!(server.shed("empty_records")? > 0.0);
     Ok(())
 }

@@ -61,9 +61,9 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
             if !judged.contains_key(name) && judged.len() == MAX_NAMES {
                 continue;
             }
-            let Some(what) = *judged.entry(name).or_insert_with(|| why_name_is_unread(name)) else {
-                continue;
-            };
+            let judge =
+                || context.deadline.take_unknown_variable().then(|| why_name_is_unread(name)).flatten();
+            let Some(what) = *judged.entry(name).or_insert_with(judge) else { continue };
             let (severity, message, fix) = severity_message_and_fix(what);
             say(severity, message, fix);
         }

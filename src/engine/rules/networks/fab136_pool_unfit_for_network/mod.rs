@@ -35,8 +35,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) 
     let Some(ipam) = IpamText::read(context) else { return };
     let name = escaped_and_cut(&pool.name, 100);
     let (kind, other_kind) = if pool.cidr { ("CIDRPool", "IPPool") } else { ("IPPool", "CIDRPool") };
-    let known = facts.address_pool_names(pool.cidr);
-    let other = facts.address_pool_names(!pool.cidr);
+    let [known, other] = [pool.cidr, !pool.cidr].map(|cidr| facts.has_address_pool(cidr, &pool.name));
     if let Some(found) = facts.address_pool(pool) {
         let link = context.snapshot.network_class_by_all_facts(fact).link;
         if found.cidr && !found.routed && link == Some(LinkLayer::Ethernet) {
@@ -48,16 +47,17 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) 
                 "In the CIDRPool, set gatewayIndex, and list the subnets of the other nodes in routes.",
             );
         }
-    } else if !known.contains(&&*pool.name) && other.contains(&&*pool.name) {
+    } else if !known && other {
         let fix = format!("Write \"poolType\": \"{}\".", other_kind.to_ascii_lowercase());
         let message = format!(
             "poolName {name} is the name of a known {other_kind}, but no known {kind} has this name: pods stay in ContainerCreating"
         );
         ipam.report(findings, Severity::Warning, "/poolName", message, fix);
-    } else if !(known.contains(&&*pool.name) || known.is_empty() && other.is_empty()) {
+    } else if !known && [true, false].into_iter().any(|cidr| facts.address_pool_names(cidr).next().is_some())
+    {
         let fix = match nearest_if_probably_meant(
             &pool.name,
-            context.deadline.take_names_within_budgets(&pool.name, known.iter().copied()),
+            context.deadline.take_names_within_budgets(&pool.name, facts.address_pool_names(pool.cidr)),
         ) {
             Some(near) => format!("Did you mean {near}?"),
             None => "Write the name of a pool that exists, or create this pool.".to_owned(),
