@@ -6,6 +6,7 @@ pub(super) mod documents_to_objects;
 mod errors_of_a_file;
 pub(super) mod facts_of_live_cluster;
 mod input_flags;
+pub(super) mod links_in_directories;
 mod loaded_batches;
 mod parts_of_a_stream;
 pub(super) mod profile_faults;

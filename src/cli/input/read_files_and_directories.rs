@@ -3,6 +3,7 @@
 use super::errors_of_a_file::{
     UnreadAndSkippedInputs, shown_name_of_input, unread_because_not_opened, unreadable,
 };
+use super::links_in_directories::{Link, LinksOfDirectory};
 use super::loaded_batches::Loaded;
 use super::parts_of_a_stream::{PartOfInput, WhereToReadAgain};
 use super::read_in_parallel::{InputReader, Needs, PartToDecode};
@@ -25,7 +26,19 @@ pub(in crate::cli) fn read_inputs_and_visit_all(
     allow_empty: bool,
     visit: &mut dyn FnMut(&[Document]),
 ) -> (Loaded, UnreadAndSkippedInputs) {
-    let mut loaded = read_with(InputReader::new(Needs::All, allow_empty, visit), paths, allow_empty).end();
+    let reader = InputReader::new(Needs::All, allow_empty, visit);
+    let mut loaded = read_with(reader, paths, allow_empty, &mut |_| true).end();
+    let problems = loaded.take_problems();
+    (loaded, problems)
+}
+
+/// The same without those files of directories that are not new.
+pub(in crate::cli) fn read_new_inputs_and_visit_all(
+    paths: &[PathBuf],
+    is_new: &mut dyn FnMut(&Path) -> bool,
+    visit: &mut dyn FnMut(&[Document]),
+) -> (Loaded, UnreadAndSkippedInputs) {
+    let mut loaded = read_with(InputReader::new(Needs::All, false, visit), paths, false, is_new).end();
     let problems = loaded.take_problems();
     (loaded, problems)
 }
@@ -38,7 +51,8 @@ pub(in crate::cli) fn read_inputs_and_visit_facts(
     allow_empty: bool,
     visit: &mut dyn FnMut(&[Document]),
 ) -> Loaded {
-    let mut reader = read_with(InputReader::new(Needs::Facts, allow_empty, visit), paths, allow_empty);
+    let reader = InputReader::new(Needs::Facts, allow_empty, visit);
+    let mut reader = read_with(reader, paths, allow_empty, &mut |_| true);
     for (name, text) in more {
         let part = PartOfInput { text, place: WhereToReadAgain::Stream, line: 1 };
         reader.add_part_and_decode_when_full(PartToDecode {
@@ -52,7 +66,12 @@ pub(in crate::cli) fn read_inputs_and_visit_facts(
     reader.end()
 }
 
-fn read_with<'v>(mut reader: InputReader<'v>, paths: &[PathBuf], allow_empty: bool) -> InputReader<'v> {
+fn read_with<'v>(
+    mut reader: InputReader<'v>,
+    paths: &[PathBuf],
+    allow_empty: bool,
+    is_new: &mut dyn FnMut(&Path) -> bool,
+) -> InputReader<'v> {
     let mut had_stdin = false;
     for path in paths {
         if path == Path::new("-") && std::mem::replace(&mut had_stdin, true) {
@@ -62,7 +81,7 @@ fn read_with<'v>(mut reader: InputReader<'v>, paths: &[PathBuf], allow_empty: bo
             continue;
         }
         let (mut files, mut unread) = (Vec::new(), Vec::new());
-        add_files_of_directory(path, 0, &mut files, &mut unread);
+        add_files_of_directory(path, &mut files, &mut unread);
         if !allow_empty && files.is_empty() {
             unread.push(unreadable(
                 &shown_name_of_input(path),
@@ -70,7 +89,7 @@ fn read_with<'v>(mut reader: InputReader<'v>, paths: &[PathBuf], allow_empty: bo
             ));
         }
         unread.into_iter().for_each(|unread| reader.add_unread_in_order(unread));
-        for path in &files {
+        for path in files.iter().filter(|path| is_new(path)) {
             reader.read_unless_directory(path);
         }
     }
@@ -79,9 +98,14 @@ fn read_with<'v>(mut reader: InputReader<'v>, paths: &[PathBuf], allow_empty: bo
 
 /// The files of a path, in the order of the reader.
 pub(in crate::cli) fn files_of_path(path: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    add_files_of_path(path, &mut files, &mut Vec::new());
-    files
+    files_of_path_and_unread(path).0
+}
+
+/// The same, and what cannot be read in a directory.
+pub(in crate::cli) fn files_of_path_and_unread(path: &Path) -> (Vec<PathBuf>, Vec<UnreadInput>) {
+    let (mut files, mut unread) = (Vec::new(), Vec::new());
+    add_files_of_path(path, &mut files, &mut unread);
+    (files, unread)
 }
 
 /// A number that changes with the names and contents of the files.
@@ -105,15 +129,21 @@ fn add_files_of_path(path: &Path, files: &mut Vec<PathBuf>, unread: &mut Vec<Unr
     }
     match std::fs::metadata(path) {
         Err(error) => unread.push(unread_because_not_opened(path, &error)),
-        Ok(meta) if meta.is_dir() => add_files_of_directory(path, 0, files, unread),
+        Ok(meta) if meta.is_dir() => add_files_of_directory(path, files, unread),
         Ok(_) => files.push(path.to_path_buf()),
     }
 }
 
-/// Files of a directory by name; hidden ones are skipped.
-fn add_files_of_directory(
+/// Files of a directory and of those below it, by name; hidden ones are skipped.
+fn add_files_of_directory(directory: &Path, files: &mut Vec<PathBuf>, unread: &mut Vec<UnreadInput>) {
+    let mut links = LinksOfDirectory::new(directory);
+    add_files_down_to_depth(directory, 0, &mut links, files, unread);
+}
+
+fn add_files_down_to_depth(
     directory: &Path,
     depth: usize,
+    links: &mut LinksOfDirectory,
     files: &mut Vec<PathBuf>,
     unread: &mut Vec<UnreadInput>,
 ) {
@@ -134,12 +164,24 @@ fn add_files_of_directory(
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() {
             if depth < MAX_DEPTH {
-                add_files_of_directory(&path, depth + 1, files, unread);
+                add_files_down_to_depth(&path, depth + 1, links, files, unread);
             }
-        } else if path.extension().and_then(|e| e.to_str()).is_some_and(|e| EXTENSIONS.contains(&e))
-            && (kind.is_file() || std::fs::metadata(&path).is_ok_and(|m| m.is_file()))
-        {
-            files.push(path);
+        } else if path.extension().and_then(|e| e.to_str()).is_some_and(|e| EXTENSIONS.contains(&e)) {
+            if kind.is_file() {
+                files.push(path);
+                continue;
+            }
+            match links.add_link(&path) {
+                Some(Link::Read) => files.push(path),
+                Some(Link::Outside(target)) => {
+                    let message = format!(
+                        "the symbolic link leads to {}, which is outside of the directory; name this file itself",
+                        target.display()
+                    );
+                    unread.push(unreadable(&shown_name_of_input(&path), &message));
+                }
+                Some(Link::Again) | None => {}
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::snapshot::{Builder, Layer, Settings, Snapshot};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Inputs and facts, ready for decisions. Facts that cannot be read have been reported; what else cannot be read is
@@ -94,6 +94,9 @@ fn add_facts_of_cluster_files(
     builder: &mut Builder,
     problems: &mut documents_to_objects::FactProblems,
 ) {
+    // A directory may be named beside one above it: each file is read once.
+    let mut known = BTreeSet::new();
+    let mut is_new = |file: &Path| known.insert(file.canonicalize().unwrap_or_else(|_| file.to_path_buf()));
     for path in paths {
         let mut visit = |documents: &[Document]| {
             documents_to_objects::add_facts_to_builder(
@@ -104,9 +107,9 @@ fn add_facts_of_cluster_files(
                 problems,
             );
         };
-        let (_, cluster) = read_files_and_directories::read_inputs_and_visit_all(
+        let (_, cluster) = read_files_and_directories::read_new_inputs_and_visit_all(
             std::slice::from_ref(path),
-            false,
+            &mut is_new,
             &mut visit,
         );
         problems.errors.extend(cluster.unread);

@@ -3,6 +3,7 @@
 
 use super::document_results::GivenObject;
 use crate::cli::input::documents_to_objects::InputObject;
+use crate::decision_limits::RunBudget;
 use crate::json::decode_with_place::{self, DecodeError};
 use crate::json::types_of_decoded_fields::optional_struct;
 use crate::manifest;
@@ -19,6 +20,9 @@ const MAX_RETYPED: usize = 50;
 /// aliases has up to 32 MiB.
 const MAX_BYTES_READ_AGAIN: usize = 16 << 20;
 
+/// Bytes that are read in one unit of the work of a run.
+const BYTES_PER_WORK: usize = 8;
+
 /// Repeated keys of one object that are reported; the last of them counts the others.
 const MAX_REPEATED: usize = 50;
 
@@ -32,13 +36,14 @@ pub(super) struct RetypedObject {
 }
 
 /// Reads numbers as text where the API has text, and the reverse. `None` where that does not help.
-pub(super) fn retype_wrong_values(given: GivenObject<'_>) -> Option<RetypedObject> {
+pub(super) fn retype_wrong_values(given: GivenObject<'_>, work: &RunBudget) -> Option<RetypedObject> {
     let object = given.object;
     let mut json = object.json.to_owned();
     let (mut findings, mut unknown) = (Vec::new(), Vec::new());
     let mut left = MAX_BYTES_READ_AGAIN;
-    while findings.len() < MAX_RETYPED && left > 0 {
+    while findings.len() < MAX_RETYPED && left > 0 && !work.is_spent() {
         left = left.saturating_sub(json.len());
+        work.spend(json.len() / BYTES_PER_WORK);
         let Some(error) = wrong_type(&json, object.is_pod()) else { break };
         let Some(range) = manifest::range_at_pointer(&json, &error.pointer) else { break };
         let value = json.get(range.clone()).unwrap_or_default();

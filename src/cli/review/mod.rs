@@ -25,10 +25,10 @@ pub(super) use arguments::Arguments;
 pub(super) use config::Ignores;
 pub(super) use options_of_all_decisions::ReviewOptions;
 
-use super::Exit;
 use super::output_flag;
 use super::read_and_write_baseline_file;
 use super::terminal_width;
+use super::{Exit, input};
 use crate::report::UnreadInput;
 use crate::report::ci::text_without_runner_commands;
 use crate::report::review_text::WhatReviewShows;
@@ -53,7 +53,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         (None, true) => ConfigChoice::None,
         (None, false) => ConfigChoice::Nearest,
     };
-    let groups = match config::group_inputs_by_config(arguments.input.paths(), &choice) {
+    let mut unread = Vec::new();
+    let groups = match config::group_inputs_by_config(arguments.input.paths(), &choice, &mut unread) {
         Ok(groups) => groups,
         Err(problem) => {
             let UnreadInput { file, line, column, message } = problem;
@@ -66,6 +67,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             return Ok(Exit::Usage);
         }
     };
+    let mut unread: Vec<_> = unread.into_iter().map(|problem| (problem, None)).collect();
+    input::report_unread(&unread, err)?;
     let written = arguments.output.iter().filter_map(|output| output.file.as_deref());
     let inputs = inputs_among(written.chain(arguments.write_baseline.as_deref()), &groups);
     // Everything is read before anything is written.
@@ -125,7 +128,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     )?;
     let mut fails = false;
     for ReviewOfOneConfig { mut prepared, setting, fail_on, baseline } in reviews {
-        let unread = std::mem::take(&mut prepared.unread);
+        let of_directories = unread.drain(..).map(|(problem, _)| problem);
+        let unread = of_directories.chain(std::mem::take(&mut prepared.unread)).collect();
         let snapshot = prepared.snapshot.sharing_answers_between_decisions();
         let part = InputsToReview {
             loaded: &prepared.loaded,

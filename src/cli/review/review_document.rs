@@ -30,6 +30,9 @@ use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+/// Bytes of an object that are read and decided on in one unit of the work of a run, apart from what decisions count.
+const BYTES_OF_OBJECT_PER_WORK: usize = 4;
+
 /// Bytes in which a place is looked for in one unit of the work of a run.
 const BYTES_PER_WORK: usize = 128;
 
@@ -53,7 +56,7 @@ pub(in crate::cli) fn review_document(
             ObjectSkippedOrUnread::Unread(unread) => review.unread.push(unread),
         }
     }
-    setting.ignores.set_ignored_findings_aside(&document.file, &mut review.results);
+    setting.ignores.set_ignored_findings_aside(&document.file, &mut review.results, &setting.work);
     repeated_findings::fold_copies_of_anchored_values(document, &mut review.results);
     review
 }
@@ -113,6 +116,8 @@ fn add_results_of_object(
     if setting.work.is_spent() {
         return report_work_used_up(given, review);
     }
+    // YAML aliases make a long object of few bytes.
+    setting.work.spend(given.object.json.len() / BYTES_OF_OBJECT_PER_WORK);
     let mut decided = decisions_on_object(given, setting, snapshot);
     let own = || {
         let (namespace, opted_in, mode) = namespace_opt_in_and_mode(given.object, setting, snapshot);
@@ -128,7 +133,7 @@ fn add_results_of_object(
         )
     };
     if (!decided.unread.is_empty() || findings_in_text::has_wrong_metadata(given.object.json))
-        && let Some(readable) = findings_in_text::retype_wrong_values(given)
+        && let Some(readable) = findings_in_text::retype_wrong_values(given, &setting.work)
     {
         let object = InputObject { json: &readable.json, ..given.object.clone() };
         decided = self::decisions_on_object(GivenObject { object: &object, ..given }, setting, snapshot);

@@ -5,6 +5,7 @@ use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::json::types_of_decoded_fields::{Objects, optional_struct};
 use crate::multus::LinkLayer;
 use serde::Deserialize;
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The SR-IOV operator's state of one node; the object's name is the node's
@@ -144,7 +145,13 @@ pub(super) fn read(json: &str) -> Result<(Meta, SriovNodeState), DecodeError> {
     let status = object.status.unwrap_or_default();
     let wanted = spec.interfaces.map(|i| i.0).unwrap_or_default();
     let found = status.interfaces.map(|i| i.0).unwrap_or_default();
-    let groups = wanted.iter().flat_map(|nic| vf_groups_with_link_of_status(nic, &found)).collect();
+    let groups = {
+        let mut by_address: HashMap<&str, &Nic> = HashMap::new();
+        for nic in &found {
+            nic.pci_address.as_deref().map(|address| by_address.entry(address).or_insert(nic));
+        }
+        wanted.iter().flat_map(|nic| vf_groups_with_link_of_status(nic, &by_address)).collect()
+    };
     // A node that the operator has not processed yet has no status.
     let nics = if found.is_empty() { wanted } else { found };
     let mode = status.system.and_then(|s| s.rdma_mode);
@@ -182,10 +189,12 @@ fn interface(nic: Nic) -> Option<PhysicalFunction> {
 }
 
 /// The groups of a NIC. The status has no RDMA flag: it is in the group of the spec.
-fn vf_groups_with_link_of_status<'a>(nic: &'a Nic, found: &'a [Nic]) -> impl Iterator<Item = VfGroup> + 'a {
-    let same = |f: &&Nic| f.pci_address.is_some() && f.pci_address == nic.pci_address;
-    let there = found.iter().find(same);
-    let link = there.and_then(Nic::link).or_else(|| nic.link());
+fn vf_groups_with_link_of_status<'a>(
+    nic: &'a Nic,
+    found: &HashMap<&str, &Nic>,
+) -> impl Iterator<Item = VfGroup> + use<'a> {
+    let there = nic.pci_address.as_deref().and_then(|address| found.get(address));
+    let link = there.and_then(|nic| nic.link()).or_else(|| nic.link());
     let mtu = there.and_then(|f| count_if_not_negative(f.mtu));
     nic.vf_groups.iter().flat_map(|g| g.iter()).filter_map(move |group| {
         Some(VfGroup {

@@ -96,7 +96,8 @@ impl SriovPoliciesToCompare {
         {
             lists = Some(by_nodes);
         }
-        let mut places: Places = match lists {
+        // A policy may be in many of the lists.
+        let mut places: Places = match lists.filter(|lists| count(lists) < self.all.len()) {
             Some(lists) => lists.into_iter().flatten().copied().collect(),
             None => (0..self.all.len()).collect(),
         };

@@ -256,6 +256,8 @@ impl NodeBuilder {
     /// Limits the number of classes: the label with the most values is removed from them, and is looked up by node
     /// from then on.
     fn limit_classes_by_removing_labels(&mut self) {
+        // Twice as many labels each time: a file may give its nodes many such labels.
+        let mut labels = 1;
         while self.slots.len() - self.free.len() > self.many {
             let mut values: BTreeMap<&str, HashSet<&str>> = BTreeMap::new();
             for class in self.slots.iter().flatten() {
@@ -263,14 +265,17 @@ impl NodeBuilder {
                     values.entry(key).or_default().insert(value);
                 }
             }
-            let most = values.iter().max_by_key(|(_, values)| values.len());
-            let Some((key, _)) = most.filter(|(_, values)| values.len() > 64) else {
+            let mut most: Vec<(usize, &str)> =
+                values.iter().map(|(key, values)| (values.len(), *key)).filter(|(n, _)| *n > 64).collect();
+            if most.is_empty() {
                 // No single label is the cause: these are many kinds of nodes.
                 self.many *= 2;
                 return;
-            };
+            }
+            most.sort_unstable_by(|a, b| b.cmp(a));
             let mut own: BTreeSet<Arc<str>> = self.view.own_keys.keys().cloned().collect();
-            own.insert(Arc::from(*key));
+            own.extend(most.into_iter().take(labels).map(|(_, key)| Arc::from(key)));
+            labels *= 2;
             self.classify_all_nodes_again(own);
         }
     }

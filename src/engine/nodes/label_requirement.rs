@@ -57,6 +57,15 @@ impl<'a> Values<'a> {
         one.into_iter().chain(texts.iter().map(|t| &**t)).chain(strings.iter().map(String::as_str))
     }
 
+    /// Values (count).
+    pub(crate) fn len(self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Texts(texts) => texts.len(),
+            Self::Strings(strings) => strings.len(),
+        }
+    }
+
     /// Whether a value is among them.
     #[must_use]
     pub fn contains(self, value: &str) -> bool {

@@ -6,6 +6,9 @@ use super::node_classes::ClassSet;
 use super::nodes_view::{NodeEntry, NodeView};
 use crate::decision_limits::DecisionLimits;
 
+/// Values that are compared with a label in the time of one look at a node.
+const VALUES_PER_LOOK: usize = 8;
+
 /// A node that satisfies two selectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InCommon<'v> {
@@ -47,7 +50,7 @@ impl<'v, 'r> NodeSelection<'v, 'r> {
             return InCommon::None;
         }
         for name in nodes {
-            if !deadline.take_looks(self.single.len().max(1)) {
+            if !deadline.take_looks(self.looks_per_node().max(1)) {
                 return InCommon::Unknown;
             }
             if self.view.nodes.get(name).is_some_and(|entry| self.fits(name, entry)) {
@@ -55,6 +58,11 @@ impl<'v, 'r> NodeSelection<'v, 'r> {
             }
         }
         InCommon::None
+    }
+
+    /// Each requirement is one look, and so are a few values of it.
+    fn looks_per_node(&self) -> usize {
+        self.single.iter().map(|r| 1 + r.values.len() / VALUES_PER_LOOK).sum()
     }
 
     fn fits(&self, name: &str, entry: &NodeEntry) -> bool {
@@ -103,7 +111,7 @@ impl<'v, 'r> NodeSelection<'v, 'r> {
         });
         let count =
             |behind: &[NodesWithLabelValue<'_>]| behind.iter().map(NodesWithLabelValue::len).sum::<usize>();
-        let looks = |nodes: usize| deadline.take_looks(nodes.saturating_mul(self.single.len()));
+        let looks = |nodes: usize| deadline.take_looks(nodes.saturating_mul(self.looks_per_node()));
         let first = |(name, entry): (&'v str, &'v NodeEntry)| self.fits(name, entry).then_some(name);
         match behind.min_by_key(|listed| count(listed)) {
             Some(listed) => looks(count(&listed)).then(|| {

@@ -77,6 +77,8 @@ pub struct Toleration<'a> {
 /// The tolerations of a pod by key and effect, each once: a pod may have thousands, and nodes thousands of taints.
 #[derive(Debug, Default, Hash)]
 pub struct Tolerations<'a> {
+    /// Those without a key, which are for every key.
+    every: TolerationsByEffect<'a>,
     by_key: BTreeMap<&'a str, TolerationsByEffect<'a>>,
 }
 
@@ -94,6 +96,9 @@ struct TolerationsByEffect<'a> {
 struct ToleratedValues<'a> {
     /// Whether any value is tolerated.
     any: bool,
+    /// Whether the empty value is. It is compared with no other: glibc's memcmp takes microseconds for an empty text of Rust,
+    /// whose address is that of no memory.
+    empty: bool,
     equal: BTreeSet<&'a str>,
     /// The least number that a taint's value must be greater than.
     above: Option<i64>,
@@ -105,7 +110,10 @@ impl<'a> FromIterator<Toleration<'a>> for Tolerations<'a> {
     fn from_iter<I: IntoIterator<Item = Toleration<'a>>>(tolerations: I) -> Self {
         let mut all = Self::default();
         for toleration in tolerations {
-            let of_key = all.by_key.entry(toleration.key).or_default();
+            let of_key = match toleration.key {
+                "" => &mut all.every,
+                key => all.by_key.entry(key).or_default(),
+            };
             let values = match toleration.effect {
                 "" => &mut of_key.every,
                 "NoSchedule" => &mut of_key.no_schedule,
@@ -114,6 +122,7 @@ impl<'a> FromIterator<Toleration<'a>> for Tolerations<'a> {
                 _ => continue,
             };
             match (toleration.operator, number(toleration.value)) {
+                ("" | "Equal", _) if toleration.value.is_empty() => values.empty = true,
                 ("" | "Equal", _) => {
                     values.equal.insert(toleration.value);
                 }
@@ -133,7 +142,8 @@ impl ToleratedValues<'_> {
     fn contains(&self, value: &str) -> bool {
         let greater = || self.above.is_some_and(|bound| number(value).is_some_and(|n| n > bound));
         let less = || self.below.is_some_and(|bound| number(value).is_some_and(|n| n < bound));
-        self.any || self.equal.contains(value) || greater() || less()
+        let equal = || if value.is_empty() { self.empty } else { self.equal.contains(value) };
+        self.any || equal() || greater() || less()
     }
 }
 
@@ -141,7 +151,7 @@ impl Tolerations<'_> {
     /// Whether one of them tolerates a taint with this key (kubernetes/api core/v1/toleration.go, `ToleratesTaint`): an empty
     /// key is for every key, an empty effect for every effect. Nodes may have thousands of taints with one key.
     pub fn tolerate_taints_of_key(&self, key: &str) -> impl Fn(&Taint) -> bool + use<'_> {
-        let of_key = ["", key].map(|key| self.by_key.get(key));
+        let of_key = [Some(&self.every), if key.is_empty() { None } else { self.by_key.get(key) }];
         move |taint| {
             of_key.into_iter().flatten().any(|of_key| {
                 let own = match &*taint.effect {

@@ -19,6 +19,9 @@ use std::hash::Hash;
 /// could take minutes.
 const MAX_CONDITIONS_OR_TOLERATIONS: usize = 4096;
 
+/// What a comparison of numbers counts for beside its value.
+const CONDITIONS_OF_COMPARISON: usize = 64;
+
 /// All fields of a pod that restrict its nodes.
 #[derive(Debug, Default)]
 pub struct NodeConstraintsOfPod<'a> {
@@ -56,7 +59,8 @@ impl<'a> NodeConstraintsOfPod<'a> {
     pub fn of(pod: &'a PodView<'a>) -> Self {
         let Some(spec) = &pod.spec else { return Self::default() };
         // The API server itself adds tolerations, so that they have a limit of their own.
-        let any_labels = Self::count_node_conditions(pod) > MAX_CONDITIONS_OR_TOLERATIONS;
+        let any_labels =
+            Self::count_node_conditions(pod, CONDITIONS_OF_COMPARISON) > MAX_CONDITIONS_OR_TOLERATIONS;
         let any_taints = pod.tolerations().len() > MAX_CONDITIONS_OR_TOLERATIONS;
         let pairs = spec.node_selector.iter().filter(|_| !any_labels).flat_map(|s| s.iter());
         let mut at: BTreeMap<&str, usize> = BTreeMap::new();
@@ -119,11 +123,11 @@ impl<'a> NodeConstraintsOfPod<'a> {
     }
 
     /// The number of conditions on nodes: entries of the selector, requirements and their values. A comparison of
-    /// numbers counts for many, since it can select many values.
-    fn count_node_conditions(pod: &PodView<'_>) -> usize {
+    /// numbers counts for so many more, since it can select many values.
+    pub(crate) fn count_node_conditions(pod: &PodView<'_>, of_comparison: usize) -> usize {
         let requirement = |r: &NodeSelectorRequirement<'_>| {
             let compares = matches!(r.operator.as_deref(), Some("Gt" | "Lt"));
-            1 + r.values().len() + if compares { 64 } else { 0 }
+            1 + r.values().len() + if compares { of_comparison } else { 0 }
         };
         let terms = pod.affinity().and_then(|a| a.required_node_terms()).unwrap_or_default().iter();
         let selector = pod.spec.as_ref().and_then(|s| s.node_selector.as_ref());

@@ -27,7 +27,8 @@ pub const MAX_COMPARED_VALUES: usize = 20_000;
 pub const MAX_CHECKED_VALUES: usize = 80_000;
 /// Bytes of commands, of arguments and of the networks annotation that take as long to check as such a value.
 pub const TEXT_PER_VALUE: usize = 16;
-/// What an entry of the node selector or a toleration takes to check, as a number of such values.
+/// What an entry of the node selector, a requirement or value of the node affinity, or a toleration takes to check, as a number
+/// of such values.
 pub const COST_OF_NODE_CONDITION: usize = 2;
 /// The same for a variable.
 pub const COST_OF_VARIABLE: usize = 2;

@@ -8,6 +8,7 @@ use crate::demands::{AcceleratorDemands, Subject};
 use crate::json::decode_with_place::DecodeError;
 use crate::json::types_of_decoded_fields::{Pairs, Quantities};
 use crate::multus;
+use crate::nodes::NodeConstraintsOfPod;
 use crate::patch::write_plan_as_json_patch;
 use crate::plan::pod_with_plan::PodWithPlan;
 use crate::plan::{Edit, GKE_DOMAIN, Plan, plan_profile_for_pod};
@@ -203,8 +204,8 @@ impl<'p> ExaminedPod<'p> {
             containers().flat_map(Container::command_and_argument_words).map(str::len).sum();
         let networks = pod.annotation(multus::NETWORKS_ANNOTATION).map_or(0, str::len);
         let listed = self.subject.readable_networks().map_or(0, |networks| networks.items.len());
-        let selector = pod.spec.as_ref().and_then(|s| s.node_selector.as_ref()).map_or(0, |s| s.0.len());
-        let conditions = (selector + pod.tolerations().len()) * COST_OF_NODE_CONDITION;
+        let conditions = NodeConstraintsOfPod::count_node_conditions(pod, 0) + pod.tolerations().len();
+        let conditions = conditions.saturating_mul(COST_OF_NODE_CONDITION);
         let texts = (commands + networks) / TEXT_PER_VALUE + listed * COST_OF_NETWORK;
         let profiles = self.also_held.len() + self.if_accelerated.holding.len();
         let compared = variables.saturating_mul(profiles) / ENTRIES_PER_VALUE;

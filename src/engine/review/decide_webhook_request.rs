@@ -357,7 +357,8 @@ fn decide_change_of_workload(
         WholeWorkload::decide_all_templates(request, snapshot)
     };
     let mut whole = decide(new, deadline);
-    if let Some(old) = old {
+    // Without findings, there is nothing to compare.
+    if let Some(old) = old.filter(|_| whole.has_findings_or_injections()) {
         // With looks of its own: an object that is not looked at in full counts as fitting every profile, and what is said
         // of the old object is not said of the new one.
         let deadline_of_old = deadline.for_another();

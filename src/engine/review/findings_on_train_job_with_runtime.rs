@@ -22,7 +22,7 @@ const ANCESTOR: &str = "trainer.kubeflow.org/trainjob-ancestor-step";
 const NODE: &str = "node";
 /// Most jobs of a runtime that is followed (count). Runtimes have one to four. A TrainJob of a few hundred bytes makes the
 /// webhook check the templates of all jobs, twice for each version of the TrainJob.
-const MAX_JOBS: usize = 16;
+const MAX_JOBS: usize = 8;
 /// Most patches of a TrainJob that are followed (count).
 const MAX_PATCHES: usize = 64;
 

@@ -15,8 +15,8 @@ use crate::text::parse_document_within_limit;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Containers of launchers that are looked at in one object; one is usual.
-const MAX_CONTAINERS: usize = 4;
+/// Containers of launchers that are looked at in one object; one is usual. For each, the workers are judged once more.
+const MAX_CONTAINERS: usize = 2;
 /// Longest command that is read (bytes).
 const MAX_TEXT: usize = 1 << 18;
 /// Longest template of workers that is judged once more (bytes).
@@ -53,7 +53,7 @@ pub(super) fn findings(
         let ranks =
             view.containers().iter().position(|c| c.resource_names().any(|n| accelerators.contains(n)));
         let starts = pod.containers().iter().enumerate().filter(|(_, c)| command_may_set_known_variable(c));
-        for (index, container) in starts.take(left) {
+        for (index, container) in starts.take(left).take_while(|_| !request.deadline.is_over()) {
             let of = Launch { request, launcher, index, container, worker, ranks: ranks.unwrap_or(0) };
             found.extend(of.findings(snapshot).unwrap_or_default());
             left -= 1;

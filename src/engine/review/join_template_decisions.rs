@@ -85,6 +85,11 @@ impl WholeWorkload {
         }
     }
 
+    /// Whether it says anything that an update may not have changed.
+    pub(super) fn has_findings_or_injections(&self) -> bool {
+        !self.findings.is_empty() || self.templates.iter().any(|template| template.injection.is_some())
+    }
+
     /// The decision, with pointers in the workload.
     pub(super) fn join_findings_and_set_verdict(
         self,

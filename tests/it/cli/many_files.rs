@@ -26,10 +26,68 @@ fn pod(name: &str, gpus: usize, comment: usize) -> String {
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("many_files::errors_have_the_order_of_the_files", || Ok(order()?));
     suite.add("many_files::a_fact_counts_for_the_files_before_it", || Ok(facts()?));
+    suite.add("many_files::links_stay_in_the_directory_or_repository", || Ok(links()?));
+    suite.add("many_files::equal_pods_have_a_short_way_to_their_diff", || Ok(diff_of_equal_pods()?));
     if cfg!(target_os = "linux") {
         suite.add("many_files::a_file_that_changes_is_an_error", || Ok(change()?));
         suite.add("many_files::memory_grows_by_little_in_all_formats", || Ok(memory()?));
     }
+}
+
+/// A link in a directory must not show a file of the machine; and each file that links lead to is read once for them.
+fn links() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    let link = |target: &str, name: &str| {
+        std::os::unix::fs::symlink(target, scratch.path().join(name)).map_err(|e| e.to_string())
+    };
+    scratch.write("secret.yaml", "token: [hidden\n")?;
+    scratch.write("tree/..data/of-volume", pod("of-volume", 8, 0))?;
+    scratch.write("tree/a.yaml", pod("a", 8, 0))?;
+    link("..data/of-volume", "tree/of-volume.yaml")?;
+    link("../secret.yaml", "tree/z.yaml")?;
+    link("a.yaml", "tree/b.yaml")?;
+    link("a.yaml", "tree/c.yaml")?;
+    link("..", "tree/above.yaml")?;
+    let (code, result) = json(&["tree"], scratch.path())?;
+    let names = |result: &Value| -> Vec<String> {
+        let results = result["results"].as_array().into_iter().flatten();
+        results.map(|r| r["source"]["file"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    same("exit code", Some(2), code)?;
+    same(
+        "files",
+        ["tree/a.yaml", "tree/b.yaml", "tree/of-volume.yaml"].map(str::to_owned).to_vec(),
+        names(&result),
+    )?;
+    let shown = result.to_string();
+    same("hidden", false, shown.contains("hidden"))?;
+    same("said", true, shown.contains("which is outside of the directory; name this file itself"))?;
+    // In a repository, a link may lead to other directories.
+    scratch.write(".git", "gitdir: elsewhere\n")?;
+    scratch.write("secret.yaml", pod("shared", 8, 0))?;
+    let (code, result) = json(&["tree"], scratch.path())?;
+    same("exit code in a repository", Some(0), code)?;
+    same("files in a repository", 4, names(&result).len())
+}
+
+/// Lines of one pod are in all of them.
+fn diff_of_equal_pods() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    let mut list = "apiVersion: v1\nkind: List\nitems:\n- &p {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: \
+                    [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 8}}}]}}\n"
+        .to_owned();
+    list += &"- *p\n".repeat(4_000);
+    scratch.write("list.yaml", list)?;
+    let output = Command::new(binary())
+        .args(["review", "-o", "diff", "--profile", "roce-sriov", "list.yaml"])
+        .current_dir(scratch.path())
+        .output()
+        .map_err(|e| e.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let hunks = text.lines().filter(|line| line.starts_with("@@ ")).count();
+    let added = text.lines().filter(|line| line.contains("NCCL_IB_HCA")).count();
+    same("every pod has its variable", 4_001, added)?;
+    if hunks < 4_001 { Err(format!("{hunks} hunks")) } else { Ok(()) }
 }
 
 /// A review with `-o json` in a directory.

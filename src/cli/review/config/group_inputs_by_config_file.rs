@@ -23,16 +23,22 @@ pub(in crate::cli::review) struct InputsOfOneConfig {
     pub(in crate::cli::review) paths: Vec<PathBuf>,
 }
 
-/// The inputs by their configuration, in the order of the first input of each.
+/// The inputs by their configuration, in the order of the first input of each. `unread`: what cannot be read in directories that
+/// have other inputs.
 pub(in crate::cli::review) fn group_inputs_by_config(
     paths: &[PathBuf],
     choice: &ConfigChoice<'_>,
+    unread: &mut Vec<UnreadInput>,
 ) -> Result<Vec<InputsOfOneConfig>, UnreadInput> {
     let mut files = Vec::new();
     // Paths without files are for the reader to report; they may be directories.
     let mut empty = HashSet::new();
     for path in paths {
-        let found = read_files_and_directories::files_of_path(path);
+        let (found, problems) = read_files_and_directories::files_of_path_and_unread(path);
+        // The reader looks at the path itself again.
+        if !found.is_empty() {
+            unread.extend(problems);
+        }
         if found.is_empty() {
             empty.insert(path);
             files.push(path.clone());

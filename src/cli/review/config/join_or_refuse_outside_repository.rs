@@ -1,6 +1,7 @@
 //! The paths in a configuration file. Whoever may change a repository may change its configuration, so a path must not lead
 //! the review out of the repository, or to a device that never ends.
 
+use crate::cli::input::links_in_directories::working_tree;
 use std::path::{Path, PathBuf};
 
 /// A path of a configuration file in `directory`, as the command line would name it.
@@ -22,10 +23,4 @@ pub(super) fn join_or_refuse_outside_repository(directory: &Path, path: &Path) -
             tree.display()
         )),
     }
-}
-
-/// The nearest directory that has an entry `.git`, which is a file in a worktree and in a submodule.
-fn working_tree(directory: &Path) -> Option<PathBuf> {
-    let whole = directory.join(".").canonicalize().ok()?;
-    whole.ancestors().find(|above| above.join(".git").exists()).map(Path::to_path_buf)
 }

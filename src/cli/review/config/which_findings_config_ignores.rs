@@ -2,11 +2,13 @@
 //! webhook, which does not know this file.
 
 use super::path_patterns::{does_path_match_pattern, names_of_path};
+use crate::decision_limits::RunBudget;
 use crate::report::{Located, ReviewedObject};
 use crate::rules::which_findings_annotations_ignore::Suppressed;
 use crate::rules::{self, RULES};
 use crate::text::nearest_if_probably_meant;
 use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,14 +24,19 @@ pub(super) struct IgnoreEntry {
 
 #[derive(Debug, Clone)]
 struct Ignore {
-    rules: Vec<&'static str>,
+    rules: BTreeSet<&'static str>,
     /// Patterns by their names, relative to the directory of the configuration; empty for all files.
     paths: Vec<Vec<String>>,
     reason: String,
+    /// Names in its paths (count).
+    names: usize,
 }
 
 /// Longest reason (characters): it is repeated for each finding.
 const MAX_REASON: usize = 1_000;
+
+/// Names that are compared in one unit of the work of a run.
+const NAMES_PER_WORK: usize = 10;
 
 /// Most entries of a configuration, and most paths of all entries (count). Each file is compared with them.
 const MAX_ENTRIES_OR_PATHS: usize = 2_000;
@@ -65,7 +72,7 @@ impl Ignores {
             if ids.is_empty() {
                 return Err((format!("/ignore/{at}/rules"), "name at least one rule".to_owned()));
             }
-            let mut rules = Vec::new();
+            let mut rules = BTreeSet::new();
             for (number, id) in ids.iter().enumerate() {
                 let rule = rules::find_rule(id).ok_or_else(|| {
                     let near =
@@ -73,21 +80,22 @@ impl Ignores {
                     let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
                     (format!("/ignore/{at}/rules/{number}"), format!("unknown rule {id:?}{near}"))
                 })?;
-                rules.push(rule.id);
+                rules.insert(rule.id);
             }
             patterns += paths.len();
             if at.max(patterns) > MAX_ENTRIES_OR_PATHS {
                 let message = format!("a configuration has at most {MAX_ENTRIES_OR_PATHS} entries and paths");
                 return Err((format!("/ignore/{at}"), message));
             }
-            let paths = paths.iter().map(|path| names_of_path(path)).collect();
-            read.push(Ignore { rules, paths, reason });
+            let paths: Vec<Vec<String>> = paths.iter().map(|path| names_of_path(path)).collect();
+            let names = paths.iter().map(Vec::len).sum();
+            read.push(Ignore { rules, paths, reason, names });
         }
         let directory = std::path::absolute(directory.join(".")).unwrap_or_default();
         Ok(Self { directory, entries: read.into(), ..Self::default() })
     }
 
-    fn places_of_entries_for_file(&self, file: &str) -> Arc<[usize]> {
+    fn places_of_entries_for_file(&self, file: &str, work: &RunBudget) -> Arc<[usize]> {
         let mut last = self.of_last_file.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, places)) = last.as_ref().filter(|(known, _)| known == file) {
             return Arc::clone(places);
@@ -95,6 +103,9 @@ impl Ignores {
         let whole = std::path::absolute(file).unwrap_or_default();
         let path = whole.strip_prefix(&self.directory).unwrap_or(&whole).display().to_string();
         let path = names_of_path(&path);
+        // At worst, each name of a pattern is compared with each name of the path.
+        let names = self.entries.iter().map(|ignore| ignore.names).sum::<usize>();
+        work.spend(names.saturating_mul(path.len()) / NAMES_PER_WORK);
         let is_for_file = |ignore: &Ignore| {
             ignore.paths.is_empty()
                 || ignore.paths.iter().any(|pattern| does_path_match_pattern(pattern, &path))
@@ -106,22 +117,32 @@ impl Ignores {
     }
 
     /// Sets the findings of a file aside that are ignored.
-    pub(in crate::cli) fn set_ignored_findings_aside(&self, file: &str, results: &mut [ReviewedObject]) {
+    pub(in crate::cli) fn set_ignored_findings_aside(
+        &self,
+        file: &str,
+        results: &mut [ReviewedObject],
+        work: &RunBudget,
+    ) {
         if self.entries.is_empty() || results.iter().all(|r| r.findings.is_empty()) {
             return;
         }
-        let places = self.places_of_entries_for_file(file);
-        for r in results {
-            for Ignore { rules, reason, .. } in places.iter().filter_map(|place| self.entries.get(*place)) {
-                let waived = r.findings.extract_if(.., |found| rules.contains(&found.item.rule));
-                let waived = waived.map(|Located { item: finding, place, repeats, baseline }| Located {
-                    item: Suppressed { finding, reason: reason.clone() },
-                    place,
-                    repeats,
-                    baseline,
-                });
-                r.waived.extend(waived);
+        let places = self.places_of_entries_for_file(file, work);
+        // The first entry with each rule: a file may have thousands of entries and of findings.
+        let entries = places.iter().filter_map(|place| self.entries.get(*place));
+        let mut reasons: BTreeMap<&str, &str> = BTreeMap::new();
+        for Ignore { rules, reason, .. } in entries {
+            for rule in rules {
+                reasons.entry(rule).or_insert(reason);
             }
+            work.spend(rules.len());
+        }
+        for r in results {
+            let waived = r.findings.extract_if(.., |found| reasons.contains_key(found.item.rule));
+            let waived = waived.filter_map(|Located { item: finding, place, repeats, baseline }| {
+                let reason = (*reasons.get(finding.rule)?).to_owned();
+                Some(Located { item: Suppressed { finding, reason }, place, repeats, baseline })
+            });
+            r.waived.extend(waived);
         }
     }
 }

@@ -44,7 +44,7 @@ impl<'a> DecidedBatch<'a> {
         }
         // Findings on the placeholders of a file are known only now.
         for ((_, document), review) in documents.iter().zip(&mut reviews) {
-            setting.ignores.set_ignored_findings_aside(&document.file, &mut review.results);
+            setting.ignores.set_ignored_findings_aside(&document.file, &mut review.results, &setting.work);
         }
         Self { files, reviews, problems }
     }

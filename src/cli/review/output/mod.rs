@@ -4,6 +4,7 @@
 mod ci_formats;
 mod decided_batch;
 mod denied_on_stderr;
+mod diff_of_yaml;
 mod format_writer;
 mod repository_paths;
 mod text_and_json;

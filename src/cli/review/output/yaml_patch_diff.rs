@@ -1,11 +1,11 @@
 //! The formats with changes only: YAML, patches and diffs.
 
+use super::diff_of_yaml;
 use super::format_writer::{AfterAllDocuments, DocumentToWrite, FormatWriter, Sink};
 use crate::manifest::{self, Document};
 use crate::report::ReviewedObject;
 use crate::report::review_json::patch_entries;
 use crate::text::count_with_noun;
-use imara_diff::{Algorithm, BasicLineDiffPrinter, InternedInput, UnifiedDiffConfig};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -88,12 +88,7 @@ impl FormatWriter for Diff {
         let (before, after) = before_and_after(document, &changed)?;
         let (before, after) = (manifest::to_yaml(&before), manifest::to_yaml(&after));
         let name = format!("{} (document {})", document.file, document.index);
-        let lines = InternedInput::new(before.as_str(), after.as_str());
-        let mut diff = imara_diff::Diff::compute(Algorithm::Histogram, &lines);
-        diff.postprocess_lines(&lines);
-        let printer = BasicLineDiffPrinter(&lines.interner);
-        let hunks = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &lines);
-        write!(out, "--- {name}\n+++ {name}, admitted\n{hunks}")
+        write!(out, "--- {name}\n+++ {name}, admitted\n{}", diff_of_yaml::hunks(&before, &after))
     }
 
     fn write_end(&mut self, out: &mut Sink<'_>, tail: &AfterAllDocuments) -> io::Result<()> {

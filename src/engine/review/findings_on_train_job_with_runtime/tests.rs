@@ -194,8 +194,8 @@ fn too_much_is_not_followed() {
     };
     let followed =
         |jobs, n, fields| joined("ClusterTrainingRuntime", &runtime(jobs), &overrides(n, fields)).is_some();
-    assert!(followed(16, 64, 1));
-    assert!(!followed(17, 1, 1) && !followed(1, 65, 1) && !followed(16, 64, 8));
+    assert!(followed(MAX_JOBS, 64, 1));
+    assert!(!followed(MAX_JOBS + 1, 1, 1) && !followed(1, 65, 1) && !followed(MAX_JOBS, 64, 16));
 }
 
 /// The fields of a patch are not pruned here.
