@@ -19,7 +19,7 @@ const FLOOR: Duration = Duration::from_millis(2);
 /// An object of a size: group, kind, what its size stands for, and how it is made.
 type Shape = (&'static str, &'static str, &'static str, fn(usize) -> Value);
 
-pub(super) const SHAPES: [Shape; 15] = [
+pub(super) const SHAPES: [Shape; 17] = [
     ("", "Pod", "here-documents of a line", |n| {
         json!({"spec": {"containers": [{"name": "a", "image": "x", "command": ["bash", "-c", format!("export NCCL_DEBUG=INFO\n{}", "<<a".repeat(n * 40))],
             "resources": {"limits": {"nvidia.com/gpu": 8}}}]}})
@@ -106,6 +106,25 @@ pub(super) const SHAPES: [Shape; 15] = [
             "resources": {"limits": {"nvidia.com/gpu": 8}}}]}}}});
         let jobs: Vec<Value> =
             (0..n / 4 + 1).map(|i| json!({"name": format!("j{i}"), "template": template})).collect();
+        json!({"spec": {"replicatedJobs": jobs}})
+    }),
+    ("k8s.cni.cncf.io", "NetworkAttachmentDefinition", "wrong values of a sysctl, and keys beside it", |n| {
+        let sysctl: serde_json::Map<String, Value> =
+            (0..60.min(n)).map(|i| (format!("s{i}"), i.into())).collect();
+        let mut config = json!({"cniVersion": "1.0.0", "name": "x", "type": "tuning", "sysctl": sysctl});
+        (0..n * 20).for_each(|i| config[format!("k{i}")] = 1.into());
+        json!({"spec": {"config": config.to_string()}})
+    }),
+    ("jobset.x-k8s.io", "JobSet", "unknown names of variables, and templates", |n| {
+        let template = |i: usize| {
+            let env: Vec<Value> =
+                (0..n.min(60)).map(|v| json!({"name": format!("NCCL_XQZ{i}_{v}"), "value": "1"})).collect();
+            json!({"spec": {"template": {"spec": {"containers": [{"name": "a", "image": "x", "env": env,
+                "resources": {"limits": {"nvidia.com/gpu": 8}}}]}}}})
+        };
+        let jobs: Vec<Value> = (0..(n / 4 + 1).min(250))
+            .map(|i| json!({"name": format!("j{i}"), "template": template(i)}))
+            .collect();
         json!({"spec": {"replicatedJobs": jobs}})
     }),
     ("", "Pod", "words of a command", |n| of_command(&"a ".repeat(n * 150))),

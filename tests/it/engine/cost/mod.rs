@@ -15,6 +15,7 @@ mod costly_per_byte;
 mod costly_products;
 mod discover_shapes;
 mod embedded_json_is_read_once;
+mod files_of_strangers;
 mod grow_json;
 mod looks_at_the_deadline;
 mod many_long_names;
@@ -61,6 +62,7 @@ pub(crate) fn add(suite: &mut Suite) {
     }
     suite.add("cost::review", offline_review::proportionate);
     suite.add("cost::findings_in_long_documents", offline_findings::proportionate);
+    suite.add("cost::files_of_strangers", files_of_strangers::proportionate);
     suite.add("cost::discover", offline_review::discover);
     suite.add("cost::policies_of_one_file", offline_review::policies);
     suite.add("cost::pods_that_ask_for_single_nodes", offline_review::why);
