@@ -172,7 +172,12 @@ pub fn devices_claimed_by_containers(pod: &PodView<'_>, namespace: &str, snapsho
             found.count_users_as_accelerated(users);
             continue;
         }
-        match known.get(name).and_then(|claim| find_known_claim_or_template(claim, namespace, snapshot)) {
+        let claim = known.get(name);
+        if claim.is_some_and(|claim| may_claim_be_left_out(claim, namespace, snapshot)) {
+            found.count_users_as_accelerated(users);
+            continue;
+        }
+        match claim.and_then(|claim| find_known_claim_or_template(claim, namespace, snapshot)) {
             None => found.unread.extend(users.values().flatten()),
             Some(claim) => found.add_devices_of_claim_to_users(claim, users, &ordinary, snapshot),
         }
@@ -183,8 +188,9 @@ pub fn devices_claimed_by_containers(pod: &PodView<'_>, namespace: &str, snapsho
 }
 
 impl Claimed {
-    /// Counts the users of a claim that is not looked at as containers with accelerators. Otherwise a pod of many claims
-    /// would be without accelerators, and free of what a profile requires and forbids.
+    /// Counts the users of a claim that is not looked at, or not kept, as containers with accelerators. Otherwise a pod of many
+    /// claims, or in a namespace of many claims, would be without accelerators, and free of what a profile requires and
+    /// forbids.
     fn count_users_as_accelerated(&mut self, users: &Users<'_>) {
         for index in users.values().flatten() {
             let demand = self.demands.entry(*index).or_default();
@@ -292,6 +298,14 @@ pub(crate) fn find_known_claim_or_template<'s>(
         (None, Some(claim)) => snapshot.claim(namespace, claim),
         (None, None) => None,
     }
+}
+
+/// Whether a claim may be unknown because its namespace has so many that the webhook does not keep all. Whoever creates so
+/// many must not gain by it.
+pub(crate) fn may_claim_be_left_out(claim: &PodClaim<'_>, namespace: &str, snapshot: &Snapshot) -> bool {
+    let by_template = claim.resource_claim_template_name.is_some();
+    find_known_claim_or_template(claim, namespace, snapshot).is_none()
+        && snapshot.leaves_out_claims(namespace, by_template)
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 use super::Snapshot;
 use crate::facts::network_of_one_object::NetworkFromObject;
 use crate::facts::{
-    ConfigMapTexts, DeviceClaim, DeviceClass, NamespacedFacts, ResolvedNetwork, ResourceFact, TrainingRuntime,
+    ConfigMapTexts, DeviceClaim, DeviceClass, FactKind, NamespacedFacts, ResolvedNetwork, ResourceFact,
+    TrainingRuntime,
 };
 use crate::multus::subnet::Subnet;
 use crate::multus::{LinkLayer, NetworkFact};
@@ -97,6 +98,13 @@ impl Snapshot {
     #[must_use]
     pub fn claim_template(&self, namespace: &str, name: &str) -> Option<&DeviceClaim> {
         self.facts_of_visible_namespace(namespace)?.claim_template(namespace, name)
+    }
+
+    /// Whether the webhook does not keep some claims of a namespace, or some templates of claims, because they use too much memory.
+    #[must_use]
+    pub fn leaves_out_claims(&self, namespace: &str, templates: bool) -> bool {
+        let kind = if templates { FactKind::ResourceClaimTemplate } else { FactKind::ResourceClaim };
+        self.known.objects.leaves_out(kind, namespace)
     }
 
     fn namespaced(&self) -> &NamespacedFacts {

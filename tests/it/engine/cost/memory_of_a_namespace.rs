@@ -2,6 +2,8 @@
 //! in docs/reliability.md counts so much for each kind.
 
 use crate::support::suite::{Outcome, Suite};
+use fabric_admission::review::{PodRequest, decide_pod};
+use fabric_admission::rules::Severity;
 use fabric_admission::snapshot::{Builder, FactError, Layer, Settings};
 use serde_json::{Value, json};
 
@@ -30,6 +32,7 @@ pub(super) fn add(suite: &mut Suite) {
             network(&format!("n{nth}"), &"x".repeat(9_000))
         }),
     ];
+    suite.add("memory::a_full_room_is_no_way_around", no_way_around);
     for (name, kind, make) in shapes {
         suite.add(format!("memory::room_of_{name}"), move || room(kind, make));
     }
@@ -72,6 +75,41 @@ fn room(kind: &str, make: Make) -> Outcome {
     eprintln!("{kind}: {number} objects, {} kB, {} bytes each", bytes >> 10, bytes / number as i64);
     assert!(bytes <= MOST, "{kind}: {number} objects take {bytes} bytes, and the room is {ROOM}");
     assert!(bytes >= LEAST, "{kind}: {number} objects take only {bytes} bytes of {ROOM}");
+    Ok(())
+}
+
+/// A tenant fills the room with templates, and the next one is for eight GPUs and a network of another tenant. The webhook does
+/// not know it, and refuses what it would refuse if it knew it.
+fn no_way_around() -> Outcome {
+    let mut builder = Builder::default();
+    let operator_namespaces = Some(["ops".to_owned()].into());
+    builder.replace_settings(Settings {
+        operator_namespaces,
+        namespace_isolation: true,
+        ..Settings::default()
+    });
+    let profile = json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile", "metadata": {"name": "strict"}, "spec": {"transport": "ethernet", "attachment": "none",
+        "nodeSelector": {"matchLabels": {"pool": "a"}}, "env": [{"name": "NCCL_ALGO", "policy": "forbid"}]}});
+    let node = json!({"metadata": {"name": "n", "labels": {"pool": "a"}}, "status": {"allocatable": {"nvidia.com/gpu": "8"}}});
+    builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", &profile.to_string(), "")?;
+    builder.add(Layer::Live, "", "Node", &node.to_string(), "")?;
+    let decide = |builder: &mut Builder| -> Result<Vec<(&str, Severity)>, String> {
+        let pod = json!({"metadata": {"name": "p"}, "spec": {"resourceClaims": [{"name": "c", "resourceClaimTemplateName": "gpus"}],
+            "containers": [{"name": "t", "image": "i", "env": [{"name": "NCCL_ALGO", "value": "Ring"}],
+                "resources": {"claims": [{"name": "c"}]}}]}});
+        let request = PodRequest::in_enforcing_namespace("team");
+        let decision = decide_pod(&pod.to_string(), request, &builder.build()).map_err(|e| e.message)?;
+        let found = decision.findings.into_iter().map(|f| (f.rule, f.severity));
+        Ok(found.filter(|(rule, _)| matches!(*rule, "FAB150" | "FAB403")).collect())
+    };
+    // Before: a claim that is created later is not known either.
+    assert_eq!(decide(&mut builder)?, [("FAB403", Severity::Warning)]);
+    let full = (0..100_000).any(|nth| {
+        let object = many_requests(nth).to_string();
+        builder.add(Layer::Live, "resource.k8s.io", "ResourceClaimTemplate", &object, "team").is_err()
+    });
+    assert!(full);
+    assert_eq!(decide(&mut builder)?, [("FAB150", Severity::Error), ("FAB403", Severity::Error)]);
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 //! not called (k8snetworkplumbingwg/dra-driver-sriov pkg/devicestate/state.go, applyConfigOnDevice).
 
 use crate::demands::answers_per_fact::PerFact;
-use crate::demands::claimed_devices::find_known_claim_or_template;
+use crate::demands::claimed_devices::{find_known_claim_or_template, may_claim_be_left_out};
 use crate::rules::finding::FindingsOfRule;
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
@@ -16,6 +16,18 @@ pub(super) const USE_OWN_NAMESPACE: &str = "Use a network of the pod's own names
 pub(super) fn without_link_setting(field: &str) -> String {
     format!(
         "Remove {field} from the VfConfig. If the pod needs this option, set it in the network of the claim."
+    )
+}
+
+/// The fix for claims of which the webhook does not keep all.
+pub(crate) const FEWER_CLAIMS: &str =
+    "Delete ResourceClaims and ResourceClaimTemplates that the namespace does not need.";
+
+/// Why a claim is not known.
+pub(crate) fn too_many_claims(namespace: &str) -> String {
+    format!(
+        "the ResourceClaims and ResourceClaimTemplates of namespace {} use more memory than the webhook keeps for a namespace",
+        escaped_and_cut(namespace, 63)
     )
 }
 
@@ -45,9 +57,17 @@ pub(super) fn report_claims_of_pod(
     // Several claims may name the same template.
     let mut seen = PerFact::default();
     for (index, claim) in claims.iter().enumerate() {
-        let known = find_known_claim_or_template(claim, context.subject.namespace, context.subject.snapshot);
-        let Some(known) = known.filter(|known| seen.record_if_first(*known)) else { continue };
+        let (namespace, snapshot) = (context.subject.namespace, context.subject.snapshot);
         let name = escaped_and_cut(claim.name.as_deref().unwrap_or_default(), 63);
+        if may_claim_be_left_out(claim, namespace, snapshot) {
+            let message = format!(
+                "this cluster isolates namespaces, but the networks of claim {name:?} are not known: {}",
+                too_many_claims(namespace)
+            );
+            findings.add(pointers_in_pod::claim(index), message, FEWER_CLAIMS);
+        }
+        let known = find_known_claim_or_template(claim, namespace, snapshot);
+        let Some(known) = known.filter(|known| seen.record_if_first(*known)) else { continue };
         if known.functions.iter().any(|function| function.unreadable) {
             let message = format!(
                 "this cluster isolates namespaces, but the parameters of claim {name:?} cannot be read"
