@@ -50,6 +50,16 @@ impl<T: Ord + Clone + Borrow<str>> CombinedConditions<T> {
         }
     }
 
+    /// Removes the listed values that other conditions exclude, so that each comparison looks at those that remain. The values that
+    /// it names are counted before.
+    pub fn remove_excluded_values(&mut self) {
+        let Some(mut allowed) = self.allowed.take() else { return };
+        allowed.retain(|value| self.allows_value((*value).borrow()));
+        self.allowed = Some(allowed);
+        self.forbidden.clear();
+        (self.above, self.below) = (None, None);
+    }
+
     /// The values that it names (count).
     #[must_use]
     pub fn count_named_values(&self) -> usize {

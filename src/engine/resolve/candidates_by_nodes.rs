@@ -2,6 +2,7 @@
 //! `candidates_while_no_node_exists` has the profiles while no such node exists.
 
 use super::candidates_while_no_node_exists::candidates_by_selectors_alone;
+use super::compare_selectors::TermsAboutNodes;
 use super::which_candidate_of_nodes_wins::{
     Candidates, add_highest_priority, remove_outranked, replaces, resolution_from_candidates,
     without_strength_of_instance_type,
@@ -11,7 +12,7 @@ use crate::demands::Subject;
 use crate::nodes::{ClassSet, LabelRequirement, NodeConstraintsOfPod};
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Label of the GPU operator (NVIDIA/gpu-operator controllers/state_manager.go).
@@ -238,22 +239,23 @@ fn classes_that_fit_and_lack(
     (landing, lacking)
 }
 
-/// Profiles whose nodes a term of the pod's affinity asks for, although the pod can run on none of them now, beside the
+/// Profiles whose nodes the pod's selectors ask for, although the pod can run now on none where they apply, beside the
 /// profile that was found by the nodes it can run on.
 pub(super) fn profiles_asked_beside_found(
     constraints: &NodeConstraintsOfPod<'_>,
     subject: &Subject<'_>,
     found: Option<&Arc<Profile>>,
 ) -> Vec<Arc<Profile>> {
-    // A node selector alone asks for the same nodes as those that the pod can run on.
-    if constraints.terms.is_none() || constraints.node_name.is_some() {
+    if constraints.node_name.is_some() || constraints.terms.is_none() && constraints.selector.is_empty() {
         return Vec::new();
     }
     let conditions = Conditions::of(constraints, (subject.snapshot, subject.namespace), subject.deadline);
+    let asked = AskedProfiles::of(&conditions, subject);
+    if asked.profiles.iter().all(|(p, _)| found.is_some_and(|found| found.name == p.name)) {
+        return Vec::new();
+    }
     let (landing, lacking) = classes_that_fit_and_lack(constraints, subject);
-    let asked =
-        profiles_asked_without_usable_nodes(&conditions, (constraints, subject), (&landing, &lacking), found);
-    asked.into_values().collect()
+    asked.without_usable_nodes(&conditions, (constraints, subject), (&landing, &lacking), found)
 }
 
 /// The profiles of the nodes that a pod can run on, except those that the profile it names replaces; while no such node
@@ -272,13 +274,10 @@ pub(super) fn profiles_of_nodes_beside_named(
     if served || bare || is_bound_to_existing_node(constraints, snapshot) {
         remove_outranked(&mut found.profiles, |p| without_strength_of_instance_type(conditions.strength(p)));
         if !bound {
-            let asked = profiles_asked_without_usable_nodes(
-                &conditions,
-                (constraints, subject),
-                (&landing, &lacking),
-                named,
-            );
-            found.profiles.extend(asked);
+            let asked = AskedProfiles::of(&conditions, subject);
+            let asked =
+                asked.without_usable_nodes(&conditions, (constraints, subject), (&landing, &lacking), named);
+            found.profiles.extend(asked.into_iter().map(|p| (p.name.clone(), p)));
         }
         return found.profiles.into_values().collect();
     }
@@ -301,56 +300,103 @@ pub(super) fn profiles_of_nodes_beside_named(
     found.profiles.into_values().collect()
 }
 
-/// The profiles whose nodes a term of the pod's affinity asks for, and of whose nodes the pod can run on none now: it may
-/// exclude the nodes of today by name, or the pool is at zero. Nodes that join while the pod is pending would fit it.
-fn profiles_asked_without_usable_nodes(
-    conditions: &Conditions<'_>,
-    (constraints, subject): (&NodeConstraintsOfPod<'_>, &Subject<'_>),
-    (landing, lacking): (&ClassSet, &ClassSet),
-    named: Option<&Arc<Profile>>,
-) -> BTreeMap<String, Arc<Profile>> {
-    let snapshot = subject.snapshot;
-    let mut asked = Candidates::default();
-    let admitted = snapshot.profiles().filter(|p| snapshot.admits(p, subject.namespace));
-    for profile in admitted
-        .take_while(|_| !subject.deadline.is_over())
-        .filter(|p| conditions.a_term_asks_for_nodes_of_or_was_not_compared(p))
-    {
-        asked.add_if_when_is_met(profile, subject);
+/// The profiles that the pod could have and whose nodes a term of its selectors asks for.
+struct AskedProfiles {
+    /// By name.
+    profiles: Vec<(Arc<Profile>, TermsAboutNodes)>,
+}
+
+impl AskedProfiles {
+    fn of(conditions: &Conditions<'_>, subject: &Subject<'_>) -> Self {
+        let snapshot = subject.snapshot;
+        let profiles = snapshot
+            .profiles()
+            .filter(|p| snapshot.admits(p, subject.namespace))
+            .take_while(|_| !subject.deadline.is_over())
+            .map(|p| (Arc::clone(p), conditions.terms_about_nodes_of(p)))
+            .filter(|(p, terms)| terms.is_any_asking() && unmet_condition_of_when(p, subject).is_none());
+        Self { profiles: profiles.collect() }
     }
-    if asked.profiles.is_empty() {
-        return asked.profiles;
-    }
-    // Further nodes of a profile are like those that it has: what excludes these excludes them too, except their names.
-    let classes = snapshot.all_nodes().classes();
-    let mut fitting = snapshot.classes_with_tolerated_taints(constraints, subject.deadline);
-    fitting = without_classes_lacking_accelerators(fitting, constraints, snapshot);
-    fitting.difference_with(lacking);
-    let mut others = classes.all().clone();
-    others.difference_with(&fitting);
-    let mut away = classes.all().clone();
-    away.difference_with(landing);
-    asked.profiles.retain(|_, p| {
-        let carrying = snapshot.catalog().node_classes_of(&p.name).filter(|carrying| !carrying.is_clear());
-        carrying.is_none_or(|carrying| carrying.is_subset(&away) && !carrying.is_subset(&others))
-    });
-    // Another term may ask for a profile with a higher priority, but on other nodes.
-    let all: Vec<Arc<Profile>> = asked.profiles.values().cloned().collect();
-    asked.profiles.retain(|_, p| {
-        let outranks = |other: &Arc<Profile>| {
-            other.priority > p.priority
-                && subject.deadline.take_looks(conditions.number_of_terms())
-                && conditions.terms_that_ask_for_one_require_other(p, other)
+
+    /// Those that apply on none of the nodes that the pod can run on now: it may exclude the nodes of today by name, the pool is
+    /// at zero, or a profile of a higher priority applies on these nodes. Nodes that join while the pod is pending would fit it.
+    fn without_usable_nodes(
+        mut self,
+        conditions: &Conditions<'_>,
+        (constraints, subject): (&NodeConstraintsOfPod<'_>, &Subject<'_>),
+        (landing, lacking): (&ClassSet, &ClassSet),
+        named: Option<&Arc<Profile>>,
+    ) -> Vec<Arc<Profile>> {
+        if self.profiles.is_empty() {
+            return Vec::new();
+        }
+        // Another term may ask for a profile with a higher priority, but on other nodes.
+        let outranks = |(p, terms): &(Arc<Profile>, TermsAboutNodes)| {
+            self.profiles.iter().any(|(q, of_q)| q.priority > p.priority && terms.all_asking_require(*of_q))
         };
-        !all.iter().any(outranks)
-    });
-    if let Some(named) = named {
-        asked.profiles.retain(|_, p| {
-            let both = conditions.terms_that_ask_for_one_require_other(p, named);
-            p.name != named.name && !replaces(named, p, if both { std::slice::from_ref(named) } else { &[] })
+        let outranked: Vec<bool> = self.profiles.iter().map(outranks).collect();
+        let mut outranked = outranked.into_iter();
+        self.profiles.retain(|_| outranked.next() == Some(false));
+        // Further nodes of a profile are like those that it has: what excludes these excludes them too, except their names.
+        let snapshot = subject.snapshot;
+        let classes = snapshot.all_nodes().classes();
+        let mut fitting = snapshot.classes_with_tolerated_taints(constraints, subject.deadline);
+        fitting = without_classes_lacking_accelerators(fitting, constraints, snapshot);
+        fitting.difference_with(lacking);
+        let mut others = classes.all().clone();
+        others.difference_with(&fitting);
+        let mut away = classes.all().clone();
+        away.difference_with(landing);
+        let usable = snapshot.profiles().filter(|p| {
+            snapshot.admits(p, subject.namespace) && unmet_condition_of_when(p, subject).is_none()
         });
+        let usable: BTreeSet<&str> = usable.map(|p| p.name.as_str()).collect();
+        self.profiles.retain(|(p, _)| {
+            let Some(carrying) = snapshot.catalog().node_classes_of(&p.name) else { return true };
+            if !subject.deadline.take_looks(carrying.count_ones(..) / CLASSES_PER_LOOK) {
+                return true;
+            }
+            let applying = classes_where_profile_has_highest_priority(p, carrying, &usable, snapshot);
+            applying.is_clear() || applying.is_subset(&away) && !applying.is_subset(&others)
+        });
+        if let Some(named) = named {
+            let of_named = conditions.terms_about_nodes_of(named);
+            self.profiles.retain(|(p, terms)| {
+                let both = terms.all_asking_require(of_named);
+                let on_the_nodes = if both { std::slice::from_ref(named) } else { &[] };
+                p.name != named.name && !replaces(named, p, on_the_nodes)
+            });
+        }
+        self.profiles.into_iter().map(|(p, _)| p).collect()
     }
-    asked.profiles
+}
+
+/// Classes of nodes that are compared with the profiles on them in the time of one look at a node.
+const CLASSES_PER_LOOK: usize = 8;
+
+/// Of the classes that a profile selects, those where no other profile that the pod could have has a higher priority.
+fn classes_where_profile_has_highest_priority(
+    profile: &Profile,
+    carrying: &ClassSet,
+    usable: &BTreeSet<&str>,
+    snapshot: &Snapshot,
+) -> ClassSet {
+    let catalog = snapshot.catalog();
+    let outranks = |q: &Profile| q.priority > profile.priority && usable.contains(q.name.as_str());
+    if !snapshot.profiles().any(|q| outranks(q)) {
+        return carrying.clone();
+    }
+    // For each set of profiles that was seen, whether this one is outranked in it.
+    let mut known: Vec<Option<bool>> = vec![None; catalog.profile_sets()];
+    let mut applying = carrying.clone();
+    for class in carrying.ones() {
+        let set = catalog.profile_set_of_class(class);
+        let outranked = || catalog.profile_set(set).iter().any(|q| outranks(q));
+        if known.get_mut(set).is_some_and(|known| *known.get_or_insert_with(outranked)) {
+            applying.set(class, false);
+        }
+    }
+    applying
 }
 
 /// Most resources of a pod that are looked up; a pod has far fewer.

@@ -17,6 +17,28 @@ const MAX_LOOKUPS: usize = 1 << 14;
 
 type ByLabel<'a> = BTreeMap<&'a str, CombinedConditions<&'a str>>;
 
+/// What the terms of a pod say about the nodes of a profile; bits by the number of the term.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct TermsAboutNodes {
+    /// The terms that ask for these nodes: each node that satisfies the term is one of them, or the term lists, for each label
+    /// that selects them, a value that they have.
+    asking: u64,
+    /// The terms that are satisfied only by these nodes.
+    requiring: u64,
+}
+
+impl TermsAboutNodes {
+    /// Whether any term asks for these nodes.
+    pub(crate) fn is_any_asking(self) -> bool {
+        self.asking != 0
+    }
+
+    /// Whether each term that asks for these nodes is satisfied only by those of another profile.
+    pub(crate) fn all_asking_require(self, other: Self) -> bool {
+        self.asking & !other.requiring == 0
+    }
+}
+
 /// A pod's conditions on the labels that profiles ask for, label by label.
 #[derive(Debug)]
 pub(crate) struct Conditions<'a> {
@@ -45,6 +67,7 @@ impl<'a> Conditions<'a> {
         }
         let Some(terms) = &constraints.terms else {
             shared.retain(|key, _| catalog.asks_for_label(key));
+            shared.values_mut().for_each(CombinedConditions::remove_excluded_values);
             return Self { shared, terms: vec![ByLabel::new()], more: false, catalog };
         };
         let open = terms.iter().filter(|t| !t.void);
@@ -75,6 +98,8 @@ impl<'a> Conditions<'a> {
         terms.iter_mut().for_each(|term| term.retain(|key, _| catalog.asks_for_label(key)));
         terms.dedup();
         shared.retain(|key, _| catalog.asks_for_label(key));
+        let conditions = terms.iter_mut().flat_map(BTreeMap::values_mut).chain(shared.values_mut());
+        conditions.for_each(CombinedConditions::remove_excluded_values);
         Self { terms, more, shared, catalog }
     }
 
@@ -123,42 +148,32 @@ impl<'a> Conditions<'a> {
         })
     }
 
-    /// Whether a term of the pod asks for the nodes of a profile: each node that satisfies the term is one of them, or the
-    /// term lists, for each label that selects them, a value that they have.
-    fn a_term_asks_for_nodes_of(&self, profile: &Profile) -> bool {
-        let Some(wanted) = self.labels_that_select_nodes_of(profile) else { return false };
-        let rest = self.beyond_selector(wanted);
-        self.terms.iter().any(|term| asks_for(term, &rest))
-    }
-
-    /// Terms that are compared (count).
-    pub(crate) fn number_of_terms(&self) -> usize {
-        self.terms.len()
-    }
-
-    /// Whether each term that asks for the nodes of one profile is satisfied only by nodes of another one.
-    pub(crate) fn terms_that_ask_for_one_require_other(&self, one: &Profile, other: &Profile) -> bool {
-        let (Some(one), Some(other)) =
-            (self.labels_that_select_nodes_of(one), self.labels_that_select_nodes_of(other))
-        else {
-            return false;
+    /// What the terms of the pod say about the nodes of a profile.
+    pub(crate) fn terms_about_nodes_of(&self, profile: &Profile) -> TermsAboutNodes {
+        if self.more {
+            // One of the terms that are not compared may ask for these nodes, and not be satisfied by them alone.
+            let asking = if self.catalog.selection_of(&profile.name).is_some() { u64::MAX } else { 0 };
+            return TermsAboutNodes { asking, requiring: 0 };
+        }
+        let Some(wanted) = self.labels_that_select_nodes_of(profile) else {
+            return TermsAboutNodes::default();
         };
-        let (one, other) = (self.beyond_selector(one), self.beyond_selector(other));
-        self.terms.iter().all(|term| !asks_for(term, &one) || implies(term, &other))
+        let rest = self.beyond_selector(wanted);
+        let those = |holds: &dyn Fn(&ByLabel<'a>) -> bool| {
+            self.terms.iter().rev().fold(0, |bits, term| bits << 1 | u64::from(holds(term)))
+        };
+        TermsAboutNodes {
+            asking: those(&|term| asks_for(term, &rest)),
+            requiring: those(&|term| implies(term, &rest)),
+        }
     }
 
     /// What a term must require in order to ask for the nodes of a profile. A profile without a node selector is for its
-    /// instance types. None if the profile names no nodes, or if there are more terms than are compared.
+    /// instance types. None if the profile names no nodes.
     fn labels_that_select_nodes_of(&self, profile: &Profile) -> Option<&ConditionsByNodeLabel> {
-        let selection = self.catalog.selection_of(&profile.name).filter(|_| !self.more)?;
+        let selection = self.catalog.selection_of(&profile.name)?;
         let wanted = if selection.selector.is_empty() { &selection.types } else { &selection.selector };
         (!wanted.is_empty()).then_some(wanted)
-    }
-
-    /// The same, and also where there are more terms than are compared: one of the others may ask for these nodes.
-    pub(crate) fn a_term_asks_for_nodes_of_or_was_not_compared(&self, profile: &Profile) -> bool {
-        self.more && self.catalog.selection_of(&profile.name).is_some()
-            || self.a_term_asks_for_nodes_of(profile)
     }
 
     /// Whether every node that satisfies the pod satisfies what is wanted; not if nothing is.

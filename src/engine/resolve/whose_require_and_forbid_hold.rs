@@ -42,13 +42,15 @@ pub(crate) fn profiles_of_nodes_also_held(
         return Vec::new();
     }
     let mut constraints = NodeConstraintsOfPod::of(subject.pod);
-    if !chosen_by_pod {
-        return candidates_by_nodes::profiles_asked_beside_found(&constraints, subject, named);
+    if chosen_by_pod {
+        constraints.resources.extend(&planned.resources);
     }
-    constraints.resources.extend(&planned.resources);
     let selector = named.and_then(|profile| profile.node_selector.as_ref()).filter(|_| planned.placed);
     if let Some(selector) = selector {
         constraints = constraints.with_selector_in_every_term(selector);
+    }
+    if !chosen_by_pod {
+        return candidates_by_nodes::profiles_asked_beside_found(&constraints, subject, named);
     }
     candidates_by_nodes::profiles_of_nodes_beside_named(&constraints, subject, named)
 }

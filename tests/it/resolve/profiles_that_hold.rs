@@ -9,6 +9,8 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("profiles_that_hold::what_is_forbidden_on_a_node_is_refused_on_the_way_to_it", || Ok(all()?));
     suite.add("profiles_that_hold::the_answer_is_the_same_before_a_pool_grows", || Ok(grown()?));
     suite.add("profiles_that_hold::a_term_for_another_profile_hides_none", || Ok(beside_other_terms()?));
+    suite
+        .add("profiles_that_hold::an_exception_of_higher_priority_hides_no_pool", || Ok(beside_exception()?));
     suite.add("profiles_that_hold::values_of_a_profile_count_on_its_own_nodes", || Ok(values()?));
 }
 
@@ -180,6 +182,85 @@ fn beside_other_terms() -> Result<(), String> {
                 if !decision.findings.iter().any(|f| f.rule == "FAB403" && f.severity == Severity::Error) {
                     return Err(format!("{pod} with {} nodes: {:?}", nodes.len(), decision.findings));
                 }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A profile of a higher priority is for some nodes of the pool. While the pod can run on these only, the profile of the pool
+/// holds as well, unless the pod asks for these nodes only: other nodes of the pool may join.
+fn beside_exception() -> Result<(), String> {
+    let pool = |pools: &[&str]| json!({"key": "pool", "operator": "In", "values": pools});
+    let later = |mut term: Value| {
+        term["matchFields"] = json!([{"key": "metadata.name", "operator": "NotIn", "values": ["strict"]}]);
+        term
+    };
+    let terms = |terms: Value| json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}});
+    let term = |expressions: Value| json!({ "matchExpressions": expressions });
+    let exception = json!({"key": "canary", "operator": "In", "values": ["true"]});
+    let no_exception = json!({"key": "canary", "operator": "DoesNotExist"});
+    let selector = json!({"nodeSelector": {"pool": "strict"}});
+    let mut selector_later = terms(json!([later(json!({}))]));
+    selector_later["nodeSelector"] = selector["nodeSelector"].clone();
+    let object = |name: &'static str, priority, labels: Value, env: Value| {
+        let mut object = profile(name, For::Nobody, priority, json!({ "env": env }));
+        object["spec"]["nodeSelector"] = json!({ "matchLabels": labels });
+        object
+    };
+    let forbids = json!([{"name": "NCCL_ALGO", "policy": "forbid"}]);
+    let sets = json!([{"name": "NCCL_PROTO", "value": "LL"}]);
+    let profiles = [
+        object("strict", 0, json!({"pool": "strict"}), forbids),
+        object("lax", 0, json!({"pool": "lax"}), json!([])),
+        object("canary", 5, json!({"pool": "strict", "canary": "true"}), sets),
+    ];
+    let node = |name: &str, labels: Value| {
+        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels},
+            "status": {"allocatable": {"nvidia.com/gpu": "8"}}})
+    };
+    let (strict, lax, canary) = (
+        node("strict", json!({"pool": "strict"})),
+        node("lax", json!({"pool": "lax"})),
+        node("canary", json!({"pool": "strict", "canary": "true"})),
+    );
+    let with_pool = [strict, lax.clone(), canary.clone()];
+    let at_zero = [lax, canary];
+    for (nodes, spec, refused) in [
+        (&with_pool[..], selector.clone(), true),
+        (&with_pool, terms(json!([later(term(json!([pool(&["strict"])])))])), true),
+        (&with_pool, selector_later, true),
+        (
+            &with_pool,
+            terms(json!([term(json!([pool(&["lax"])])), later(term(json!([pool(&["strict"])])))])),
+            true,
+        ),
+        (&with_pool, terms(json!([later(term(json!([pool(&["strict"]), no_exception])))])), true),
+        (&at_zero, selector, true),
+        (&at_zero, terms(json!([term(json!([pool(&["strict"])]))])), true),
+        // Only the nodes of the exception.
+        (&with_pool, terms(json!([term(json!([pool(&["strict"]), exception]))])), false),
+        (&at_zero, terms(json!([term(json!([pool(&["strict"]), exception]))])), false),
+        (&with_pool, json!({"nodeSelector": {"pool": "strict", "canary": "true"}}), false),
+        (&at_zero, json!({"nodeSelector": {"pool": "lax"}}), false),
+    ] {
+        for named in [None, Some("lax"), Some("canary")] {
+            let mut pod = json!({"metadata": {"name": "p"}, "spec": spec});
+            pod["spec"]["containers"] = json!([{"name": "t", "image": "i", "env": [{"name": "NCCL_ALGO", "value": "Ring"}],
+                "resources": {"limits": {"nvidia.com/gpu": 8}}}]);
+            if let Some(named) = named {
+                pod["metadata"]["annotations"] = json!({"fabric-admission.dev/profile": named});
+            }
+            let world = World::new(&json!({"pod": pod, "objects": nodes, "profiles": profiles}));
+            let decision = world.decide().ok_or("the pod cannot be read")?;
+            let actual =
+                decision.findings.iter().any(|f| f.rule == "FAB403" && f.severity == Severity::Error);
+            if actual != refused {
+                return Err(format!(
+                    "{pod} with {} nodes: refused {actual}, {:?}",
+                    nodes.len(),
+                    decision.findings
+                ));
             }
         }
     }
