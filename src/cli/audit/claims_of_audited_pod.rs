@@ -3,6 +3,7 @@
 use crate::facts::DriverKind;
 use crate::snapshot::Snapshot;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 
 const CLAIM: &str = "ResourceClaim";
 const TEMPLATE: &str = "ResourceClaimTemplate";
@@ -28,12 +29,12 @@ struct Claim {
     resource_claim_template_name: Option<String>,
 }
 
-/// What the claims of a pod or pod template name: a kind, and the name of an object. An object that cannot be read names
-/// nothing.
-pub(super) fn objects_named_by_claims(json: &str) -> Vec<(&'static str, String)> {
+/// What the claims of a pod or pod template name, each once: a kind, and the name of an object. An object that cannot be read
+/// names nothing.
+pub(super) fn objects_named_by_claims(json: &str) -> BTreeSet<(&'static str, String)> {
     // Most pods have no claims, and an audit reads 100,000.
     if !json.contains("\"resourceClaims\"") {
-        return Vec::new();
+        return BTreeSet::new();
     }
     let claims = serde_json::from_str(json).map(|Pod { spec }| spec.resource_claims).unwrap_or_default();
     let named = claims.into_iter().flat_map(|claim| {
@@ -71,7 +72,7 @@ mod tests {
     fn the_status_names_no_claims() {
         let pod = r#"{"spec": {"resourceClaims": [{"name": "a", "resourceClaimTemplateName": "t"}]},
             "status": {"resourceClaimStatuses": [{"name": "a", "resourceClaimName": "p-a"}]}}"#;
-        assert_eq!(objects_named_by_claims(pod), [(TEMPLATE, "t".to_owned())]);
+        assert_eq!(objects_named_by_claims(pod), [(TEMPLATE, "t".to_owned())].into());
         let container = r#"{"spec": {"containers": [{"resources": {"claims": [{"name": "a"}]}}]}}"#;
         assert!(objects_named_by_claims(container).is_empty());
         assert!(objects_named_by_claims(r#"{"spec": {"resourceClaims": 1}}"#).is_empty());

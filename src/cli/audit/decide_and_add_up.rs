@@ -227,10 +227,17 @@ impl AuditContext<'_> {
         if matches!(seen, PartOfWorkload::Template | PartOfWorkload::Pod) {
             let named = claims_of_audited_pod::objects_named_by_claims(json);
             let namespace = name.namespace.as_deref().unwrap_or("default");
+            let mut work = 0;
             for claim in &named {
                 let classes = claims_of_audited_pod::unknown_classes(claim, namespace, self.snapshot);
-                into.unknown_classes.extend(classes.map(str::to_owned));
+                for class in classes {
+                    work += 1;
+                    if !into.unknown_classes.contains(class) {
+                        into.unknown_classes.insert(class.to_owned());
+                    }
+                }
             }
+            self.deadline_of_decision().spend_work_of_run(|| work);
             let kinds: BTreeSet<&'static str> = named.into_iter().map(|(kind, _)| kind).collect();
             for kind in kinds {
                 *into.with_claims.entry(kind).or_default() += 1;

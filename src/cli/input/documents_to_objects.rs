@@ -60,6 +60,29 @@ struct Header<'a> {
     metadata: Option<HeaderMeta<'a>>,
 }
 
+/// Longest name, namespace, kind or apiVersion that is read (bytes): each result has a copy. Kubernetes has names of at most 253
+/// characters (apimachinery pkg/util/validation, `DNS1123SubdomainMaxLength`), and an apiVersion has a group and a version.
+const MAX_NAME_BYTES: usize = 512;
+
+impl Header<'_> {
+    /// The pointer and length of the first text that is too long.
+    fn first_long_name(&self) -> Option<(&'static str, usize)> {
+        let meta = self.metadata.as_ref();
+        let named = |name: Option<&Scalar<'_>>| match name {
+            Some(Scalar::Text(text)) => text.len(),
+            _ => 0,
+        };
+        let texts = [
+            ("/apiVersion", self.api_version.as_ref().map_or(0, |t| t.len())),
+            ("/kind", self.kind.as_ref().map_or(0, |t| t.len())),
+            ("/metadata/name", named(meta.and_then(|m| m.name.as_ref()))),
+            ("/metadata/generateName", named(meta.and_then(|m| m.generate_name.as_ref()))),
+            ("/metadata/namespace", named(meta.and_then(|m| m.namespace.as_ref()))),
+        ];
+        texts.into_iter().find(|(_, length)| *length > MAX_NAME_BYTES)
+    }
+}
+
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct HeaderMeta<'a> {
@@ -132,6 +155,13 @@ fn push_object_or_items_of_list<'a>(
             return;
         }
     };
+    if let Some((at, long)) = header.first_long_name() {
+        let (part, at) = (Part { start, pointer: "" }, (pointer.as_str(), at));
+        let message =
+            format!("this text has {long} bytes, and Kubernetes accepts at most {MAX_NAME_BYTES} here");
+        found.push(ObjectSkippedOrUnread::Unread(unread_value_with_place(document, part, at, &message)));
+        return;
+    }
     let owned = |text: Option<Text<'_>>| text.map(|t| t.to_string());
     let Some(kind) = owned(header.kind).filter(|k| !k.is_empty()) else {
         let reason = "not a Kubernetes object: it has no kind".to_owned();

@@ -17,7 +17,7 @@ use crate::json::decode_with_place::DecodeError;
 use crate::manifest::Document;
 use crate::pod::templates_by_shape;
 use crate::report::ci::text_without_runner_commands;
-use crate::report::{Located, Repeated, ReviewedObject, Skipped, UnreadInput};
+use crate::report::{Located, Repeated, ReviewedObject, Skipped, Source, UnreadInput};
 use crate::review::{
     Decision, PodRequest, WorkloadRequest, decide_object_that_makes_no_pods, decide_pod, decide_workload,
     explain_profile_of_pod, gang_of,
@@ -29,6 +29,13 @@ use crate::rules::{
 use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::sync::Arc;
+
+/// What a long text of a change takes in a result and in an output, for each 512 bytes.
+const WORK_OF_CHANGE: usize = 128;
+
+/// What any object takes, however short it is.
+const WORK_OF_OBJECT: usize = 50;
 
 /// Bytes of an object that are read and decided on in one unit of the work of a run, apart from what decisions count.
 const BYTES_OF_OBJECT_PER_WORK: usize = 4;
@@ -45,6 +52,7 @@ pub(in crate::cli) fn review_document(
     let mut review = DocumentReview::default();
     setting.work.add_input(document.text.len());
     for found in objects_in(document) {
+        setting.work.spend(WORK_OF_OBJECT);
         match found {
             ObjectSkippedOrUnread::Object(object) => self::add_results_of_object(
                 GivenObject { file, object: &object },
@@ -52,6 +60,9 @@ pub(in crate::cli) fn review_document(
                 snapshot,
                 &mut review,
             ),
+            ObjectSkippedOrUnread::Skipped(skipped) if setting.work.is_spent() => {
+                report_work_used_up(document, &skipped.source, &mut review);
+            }
             ObjectSkippedOrUnread::Skipped(skipped) => review.skipped.push(skipped),
             ObjectSkippedOrUnread::Unread(unread) => review.unread.push(unread),
         }
@@ -94,16 +105,21 @@ pub(in crate::cli) fn review_all_documents_and_report_unread(
 }
 
 /// Reports that the budget of the run is used up, so this object and the objects after it are not reviewed.
-fn report_work_used_up(given: GivenObject<'_>, review: &mut DocumentReview) {
+fn report_work_used_up(document: &Document, source: &Source, review: &mut DocumentReview) {
     let message = "this object and all that follow are not reviewed: the inputs cause far more work than their size \
                    explains (many objects that are compared with each other, or repeated by YAML aliases); review \
                    them in several runs";
     // Once for a document: it may have a thousand objects.
     if !review.unread.iter().any(|unread| unread.message == message) {
-        let source = source_of_object(given.object.document, given.object.start, &given.object.pointer);
-        let (file, line, column) = (source.file, source.line, 1);
+        let (file, line, column) = (Arc::clone(&document.file), source.line, 1);
         review.unread.push(UnreadInput { file, line, column, message: message.to_owned() });
     }
+}
+
+fn report_work_used_up_at(given: GivenObject<'_>, review: &mut DocumentReview) {
+    let object = given.object;
+    let source = source_of_object(object.document, object.start, &object.pointer);
+    report_work_used_up(object.document, &source, review);
 }
 
 /// Decides on an object, and reports what only its text shows.
@@ -114,7 +130,7 @@ fn add_results_of_object(
     review: &mut DocumentReview,
 ) {
     if setting.work.is_spent() {
-        return report_work_used_up(given, review);
+        return report_work_used_up_at(given, review);
     }
     // YAML aliases make a long object of few bytes.
     setting.work.spend(given.object.json.len() / BYTES_OF_OBJECT_PER_WORK);
@@ -152,7 +168,7 @@ fn add_results_of_object(
     }
     // A decision that used up the budget was cut short: its findings are incomplete.
     if setting.work.is_spent() {
-        return report_work_used_up(given, review);
+        return report_work_used_up_at(given, review);
     }
     findings_in_text::add_findings_to_innermost_results(
         &mut decided.results,
@@ -318,6 +334,9 @@ fn add_result_of_template(
             // Each finding is looked for in the text of the template, which YAML aliases may repeat.
             let findings = decision.findings.len() + decision.suppressed.len();
             setting.work.spend(findings.saturating_mul(json.len() / BYTES_PER_WORK));
+            // Equal templates share one decision, but each has the changes.
+            let changes = decision.plan.changes.iter().map(|change| change.edit.cost_in_planned_values() - 1);
+            setting.work.spend(changes.sum::<usize>().saturating_mul(WORK_OF_CHANGE));
             if setting.work.is_spent() {
                 return;
             }

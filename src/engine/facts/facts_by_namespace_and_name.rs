@@ -48,6 +48,11 @@ impl NamespacedFacts {
         get(&self.networks, namespace, name)
     }
 
+    /// Namespaces with networks (count).
+    pub(crate) fn namespaces_with_networks(&self) -> usize {
+        self.networks.len()
+    }
+
     /// Namespaces with a network of this name, in no order.
     pub(crate) fn namespaces_of_network(&self, name: &str) -> impl Iterator<Item = &str> {
         self.networks.iter().filter(move |(_, named)| named.contains_key(name)).map(|(ns, _)| &**ns)

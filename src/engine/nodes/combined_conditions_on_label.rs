@@ -60,9 +60,12 @@ impl<T: Ord + Clone + Borrow<str>> CombinedConditions<T> {
         (self.above, self.below) = (None, None);
     }
 
-    /// The values that it names (count).
+    /// The values that it names (count). A comparison of numbers stands for any number of them.
     #[must_use]
     pub fn count_named_values(&self) -> usize {
+        if self.above.or(self.below).is_some() {
+            return usize::MAX;
+        }
         self.allowed.as_ref().map_or(0, BTreeSet::len) + self.forbidden.len()
     }
 

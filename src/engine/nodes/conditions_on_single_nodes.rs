@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// its other conditions leave, which is at worst one profile too many.
 pub(super) const MAX_LOOKS_PER_POD: usize = 1 << 18;
 
+/// What a node that a value names takes: it is looked up by its name.
+const LOOKS_PER_NAMED_NODE: usize = 4;
+
 /// The looks that are left to the pod, and to the decision.
 pub(super) struct LookBudget<'d> {
     left: usize,
@@ -150,7 +153,7 @@ impl<'a> Conditions<'a> {
         let nodes =
             |behind: &[NodesWithLabelValue<'_>]| behind.iter().map(NodesWithLabelValue::len).sum::<usize>();
         if let Some(listed) = self.listed() {
-            budget.take_looks(nodes(&listed).saturating_mul(each))?;
+            budget.take_looks(nodes(&listed).saturating_mul(each).saturating_mul(LOOKS_PER_NAMED_NODE))?;
             let listed = listed.iter().flat_map(NodesWithLabelValue::names);
             return Some(self.classes_with_node_that_holds(
                 set,
@@ -158,7 +161,8 @@ impl<'a> Conditions<'a> {
             ));
         }
         if let Some(excluded) = self.excluded() {
-            budget.take_looks(nodes(&excluded).saturating_add(view.counts.len()))?;
+            let looks = nodes(&excluded).saturating_mul(LOOKS_PER_NAMED_NODE);
+            budget.take_looks(looks.saturating_add(view.counts.len()))?;
             let mut left = view.counts.clone();
             let excluded: HashSet<&str> = excluded.iter().flat_map(NodesWithLabelValue::names).collect();
             for entry in excluded.into_iter().filter_map(|name| view.nodes.get(name)) {

@@ -34,6 +34,7 @@ pub use node_object::NodeObject;
 pub use nodes_of_two_selectors::{InCommon, NodeSelection};
 pub use nodes_view::NodeView;
 pub use taints_and_tolerations::{Taint, Toleration, Tolerations};
+pub(crate) use which_nodes_fit_pod::TAINT;
 pub(crate) use which_nodes_fit_pod::classes_pod_can_run_on_within_deadline;
 pub use which_nodes_fit_pod::{
     AffinityTerm, ExcludedBy, NodeConstraintsOfPod, classes_pod_can_run_on, constraints_that_exclude_nodes,

@@ -175,6 +175,9 @@ fn requirement<'a>(read: &'a NodeSelectorRequirement<'a>) -> Option<LabelRequire
     })
 }
 
+/// How a constraint begins that is a taint of the nodes. All others are the pod's own text.
+pub(crate) const TAINT: &str = "taint ";
+
 /// A constraint that excludes some nodes, and how many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExcludedBy {
@@ -290,7 +293,7 @@ pub fn constraints_that_exclude_nodes(
             let place = *places.entry(taint).or_insert(found.len());
             match found.get_mut(place) {
                 Some(known) => known.nodes += nodes,
-                None => found.push(ExcludedBy { by: format!("taint {taint}"), nodes }),
+                None => found.push(ExcludedBy { by: format!("{TAINT}{taint}"), nodes }),
             }
         }
         if left.is_clear() {

@@ -181,7 +181,23 @@ impl ResourceList {
     }
 }
 
+/// Bytes of a file, and values of a requirement, that take as long to plan and to keep as a variable.
+const FILE_BYTES_PER_VALUE: usize = 512;
+const VALUES_OF_REQUIREMENT_PER_VALUE: usize = 8;
+
 impl Edit {
+    /// What it takes to plan and to keep it, as a number of planned variables.
+    #[must_use]
+    pub fn cost_in_planned_values(&self) -> usize {
+        match self {
+            Self::File { text, .. } => 1 + text.len() / FILE_BYTES_PER_VALUE,
+            Self::NodeRequirement { requirement, .. } => {
+                1 + requirement.values.len() / VALUES_OF_REQUIREMENT_PER_VALUE
+            }
+            _ => 1,
+        }
+    }
+
     /// JSON pointer of the value in the patched object.
     #[must_use]
     pub fn path(&self) -> String {

@@ -12,8 +12,18 @@ use crate::profile::{NodeAffinity, Profile};
 use crate::resolve::Evidence;
 use std::collections::BTreeSet;
 
+/// What a requirement takes in a patch beside its key and its values (bytes).
+const BYTES_OF_REQUIREMENT: usize = 40;
+
+/// The same for a value.
+const BYTES_OF_VALUE: usize = 3;
+
 /// Most terms that are changed. Real pods have a few; the patch of a pod with more would exceed etcd's limit.
 const MAX_TERMS: usize = 256;
+
+/// Most bytes that the requirements of a profile may take in all terms of a pod that has several. A profile may list 1,024 values of
+/// 63 bytes, and they are added to each term.
+const MAX_BYTES_IN_TERMS: usize = 128 << 10;
 
 /// The missing requirements. A pod is kept to the nodes of a profile that it gets for its priority even where the profile
 /// does not ask for it.
@@ -44,6 +54,15 @@ pub(super) fn plan(
         return (changes, vec![OwnFieldKept::NodeTerms(many)]);
     }
     let terms = terms.unwrap_or_default();
+    let bytes_of = |r: &SelectorExpression| {
+        r.values
+            .iter()
+            .fold(BYTES_OF_REQUIREMENT + r.key.len(), |sum, value| sum + value.len() + BYTES_OF_VALUE)
+    };
+    let bytes = missing.iter().map(bytes_of).sum::<usize>();
+    if terms.len() > 1 && bytes.saturating_mul(terms.len()) > MAX_BYTES_IN_TERMS {
+        return (changes, vec![OwnFieldKept::NodeTerms(terms.len())]);
+    }
     let empty = NodeSelectorTerm::default();
     let fresh = terms.is_empty().then_some(&empty);
     for (term, own) in terms.iter().chain(fresh).enumerate() {
@@ -80,6 +99,7 @@ pub(super) fn plan(
 fn is_same(own: &NodeSelectorRequirement<'_>, wanted: &SelectorExpression) -> bool {
     own.key.as_deref() == Some(wanted.key.as_str())
         && own.operator.as_deref() == Some(wanted.operator.word())
+        && own.values().len() == wanted.values.len()
         && own.values().collect::<BTreeSet<_>>() == wanted.values.iter().map(String::as_str).collect()
 }
 

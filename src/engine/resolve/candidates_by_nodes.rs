@@ -74,17 +74,42 @@ pub(crate) fn without_classes_lacking_accelerators(
     constraints: &NodeConstraintsOfPod<'_>,
     snapshot: &Snapshot,
 ) -> ClassSet {
-    let accelerators = &snapshot.settings().accelerators;
     // For a pod that is bound by name, the kubelet drops requests for extended resources that its node does not list
     // (kubernetes/kubernetes pkg/kubelet/lifecycle/predicate.go, removeMissingExtendedResources). So they keep it off no node.
     if constraints.node_name.is_some() {
         return set;
     }
-    let asked: BTreeSet<&str> =
-        constraints.resources.iter().copied().filter(|r| accelerators.contains(r)).collect();
+    let asked = requested_accelerators(constraints, snapshot);
     if asked.is_empty() {
         return set;
     }
+    let (have, others) = classes_with_any_and_with_other_accelerators(&asked, snapshot);
+    if !asked.iter().any(|name| is_claimed(name, snapshot)) {
+        let classes = snapshot.all_nodes().classes();
+        let mut without = classes.classes_listing_resources().clone();
+        without.difference_with(&have);
+        without.difference_with(&with_gpu_label(snapshot));
+        set.difference_with(&without);
+    }
+    set.difference_with(&others);
+    set
+}
+
+/// The accelerators among the resources that a pod requests.
+fn requested_accelerators<'a>(
+    constraints: &NodeConstraintsOfPod<'a>,
+    snapshot: &Snapshot,
+) -> BTreeSet<&'a str> {
+    let accelerators = &snapshot.settings().accelerators;
+    constraints.resources.iter().copied().filter(|r| accelerators.contains(r)).collect()
+}
+
+/// The classes that list any accelerators, and those that list only others than some.
+fn classes_with_any_and_with_other_accelerators(
+    asked: &BTreeSet<&str>,
+    snapshot: &Snapshot,
+) -> (ClassSet, ClassSet) {
+    let accelerators = &snapshot.settings().accelerators;
     let claimed = asked.iter().copied().filter(|name| is_claimed(name, snapshot));
     let claimed: BTreeSet<&str> = claimed.map(vendor).collect();
     let classes = snapshot.all_nodes().classes();
@@ -97,15 +122,9 @@ pub(crate) fn without_classes_lacking_accelerators(
             fit.union_with(listing);
         }
     }
-    if claimed.is_empty() {
-        let mut without = classes.classes_listing_resources().clone();
-        without.difference_with(&have);
-        without.difference_with(&with_gpu_label(snapshot));
-        set.difference_with(&without);
-    }
-    have.difference_with(&fit);
-    set.difference_with(&have);
-    set
+    let mut others = have.clone();
+    others.difference_with(&fit);
+    (have, others)
 }
 
 /// Whether a DeviceClass provides a resource. A device plugin may provide it too, on other nodes.
@@ -228,7 +247,7 @@ fn classes_that_fit_and_lack(
     // See `without_classes_lacking_accelerators`.
     let lacking = match constraints.node_name {
         Some(_) => snapshot.all_nodes().classes().empty_set(),
-        None => classes_lacking_published_resources(constraints, subject),
+        None => classes_lacking_published_resources(constraints, subject, None),
     };
     let mut landing = without_classes_lacking_accelerators(
         snapshot.landing(constraints, subject.deadline),
@@ -246,7 +265,8 @@ pub(super) fn profiles_asked_beside_found(
     subject: &Subject<'_>,
     found: Option<&Arc<Profile>>,
 ) -> Vec<Arc<Profile>> {
-    if constraints.node_name.is_some() || constraints.terms.is_none() && constraints.selector.is_empty() {
+    let nothing = constraints.terms.is_none() && constraints.selector.is_empty() && !constraints.any_labels;
+    if constraints.node_name.is_some() || nothing {
         return Vec::new();
     }
     let conditions = Conditions::of(constraints, (subject.snapshot, subject.namespace), subject.deadline);
@@ -254,8 +274,8 @@ pub(super) fn profiles_asked_beside_found(
     if asked.profiles.iter().all(|(p, _)| found.is_some_and(|found| found.name == p.name)) {
         return Vec::new();
     }
-    let (landing, lacking) = classes_that_fit_and_lack(constraints, subject);
-    asked.without_usable_nodes(&conditions, (constraints, subject), (&landing, &lacking), found)
+    let (landing, _) = classes_that_fit_and_lack(constraints, subject);
+    asked.without_usable_nodes(&conditions, (constraints, subject), &landing, found)
 }
 
 /// The profiles of the nodes that a pod can run on, except those that the profile it names replaces; while no such node
@@ -275,17 +295,20 @@ pub(super) fn profiles_of_nodes_beside_named(
         remove_outranked(&mut found.profiles, |p| without_strength_of_instance_type(conditions.strength(p)));
         if !bound {
             let asked = AskedProfiles::of(&conditions, subject);
-            let asked =
-                asked.without_usable_nodes(&conditions, (constraints, subject), (&landing, &lacking), named);
+            let asked = asked.without_usable_nodes(&conditions, (constraints, subject), &landing, named);
             found.profiles.extend(asked.into_iter().map(|p| (p.name.clone(), p)));
         }
         return found.profiles.into_values().collect();
     }
     found = candidates_by_selectors_alone(&conditions, subject).0;
-    // The pod cannot run on the nodes that a profile has now, nor on further ones like them.
-    let elsewhere = |p: &Profile| {
+    // The pod cannot run on the nodes that a profile has now, nor on further ones like them. A resource of the profile itself is
+    // missing only until its plugin has registered it.
+    let elsewhere = |p: &Arc<Profile>| {
         let carrying = snapshot.catalog().node_classes_of(&p.name).filter(|carrying| !carrying.is_clear());
-        carrying.is_some_and(|carrying| carrying.is_subset(&lacking))
+        carrying.is_some_and(|carrying| {
+            carrying.is_subset(&lacking)
+                && carrying.is_subset(&classes_lacking_published_resources(constraints, subject, Some(p)))
+        })
     };
     found.profiles.retain(|_, p| !elsewhere(p));
     let fits = named.filter(|named| conditions.may_fit_nodes_of(named));
@@ -319,12 +342,12 @@ impl AskedProfiles {
     }
 
     /// Those that apply on none of the nodes that the pod can run on now: it may exclude the nodes of today by name, the pool is
-    /// at zero, or a profile of a higher priority applies on these nodes. Nodes that join while the pod is pending would fit it.
+    /// at zero, or another profile applies on these nodes, because of its priority or because the pod names it. Nodes that join while the pod is pending would fit it.
     fn without_usable_nodes(
         mut self,
         conditions: &Conditions<'_>,
         (constraints, subject): (&NodeConstraintsOfPod<'_>, &Subject<'_>),
-        (landing, lacking): (&ClassSet, &ClassSet),
+        landing: &ClassSet,
         named: Option<&Arc<Profile>>,
     ) -> Vec<Arc<Profile>> {
         if self.profiles.is_empty() {
@@ -337,14 +360,16 @@ impl AskedProfiles {
         let outranked: Vec<bool> = self.profiles.iter().map(outranks).collect();
         let mut outranked = outranked.into_iter();
         self.profiles.retain(|_| outranked.next() == Some(false));
-        // Further nodes of a profile are like those that it has: what excludes these excludes them too, except their names.
+        // Further nodes of a profile are like those that it has: what excludes these excludes them too, except their names. But
+        // they may not have registered their accelerators and the resources of the profile yet.
         let snapshot = subject.snapshot;
         let classes = snapshot.all_nodes().classes();
-        let mut fitting = snapshot.classes_with_tolerated_taints(constraints, subject.deadline);
-        fitting = without_classes_lacking_accelerators(fitting, constraints, snapshot);
-        fitting.difference_with(lacking);
         let mut others = classes.all().clone();
-        others.difference_with(&fitting);
+        others.difference_with(&snapshot.classes_with_tolerated_taints(constraints, subject.deadline));
+        let accelerators = requested_accelerators(constraints, snapshot);
+        if !accelerators.is_empty() {
+            others.union_with(&classes_with_any_and_with_other_accelerators(&accelerators, snapshot).1);
+        }
         let mut away = classes.all().clone();
         away.difference_with(landing);
         let usable = snapshot.profiles().filter(|p| {
@@ -356,8 +381,14 @@ impl AskedProfiles {
             if !subject.deadline.take_looks(carrying.count_ones(..) / CLASSES_PER_LOOK) {
                 return true;
             }
-            let applying = classes_where_profile_has_highest_priority(p, carrying, &usable, snapshot);
-            applying.is_clear() || applying.is_subset(&away) && !applying.is_subset(&others)
+            let applying =
+                classes_where_profile_has_highest_priority(p, (carrying, named), &usable, snapshot);
+            if applying.is_clear() || !applying.is_subset(&away) {
+                return applying.is_clear();
+            }
+            let mut others = others.clone();
+            others.union_with(&classes_lacking_published_resources(constraints, subject, Some(p)));
+            !applying.is_subset(&others)
         });
         if let Some(named) = named {
             let of_named = conditions.terms_about_nodes_of(named);
@@ -374,15 +405,20 @@ impl AskedProfiles {
 /// Classes of nodes that are compared with the profiles on them in the time of one look at a node.
 const CLASSES_PER_LOOK: usize = 8;
 
-/// Of the classes that a profile selects, those where no other profile that the pod could have has a higher priority.
+/// Of the classes that a profile selects, those where no other profile that the pod could have has a higher priority, and the one
+/// that the pod has does not replace it.
 fn classes_where_profile_has_highest_priority(
     profile: &Profile,
-    carrying: &ClassSet,
+    (carrying, named): (&ClassSet, Option<&Arc<Profile>>),
     usable: &BTreeSet<&str>,
     snapshot: &Snapshot,
 ) -> ClassSet {
     let catalog = snapshot.catalog();
-    let outranks = |q: &Profile| q.priority > profile.priority && usable.contains(q.name.as_str());
+    let outranks = |q: &Profile| {
+        let replaces = named.is_some_and(|named| named.name == q.name && q.name != profile.name);
+        (q.priority > profile.priority || replaces && q.priority == profile.priority)
+            && usable.contains(q.name.as_str())
+    };
     if !snapshot.profiles().any(|q| outranks(q)) {
         return carrying.clone();
     }
@@ -403,15 +439,20 @@ fn classes_where_profile_has_highest_priority(
 const MAX_RESOURCES: usize = 64;
 
 /// The classes that list resources, but not all of those that the pod requests and that belong to a profile of its
-/// namespace. By any other name, the answer would reveal which resources nodes have.
+/// namespace. By any other name, the answer would reveal which resources nodes have. `except`: a profile whose own resources
+/// do not count.
 fn classes_lacking_published_resources(
     constraints: &NodeConstraintsOfPod<'_>,
     subject: &Subject<'_>,
+    except: Option<&Arc<Profile>>,
 ) -> ClassSet {
     let snapshot = subject.snapshot;
     let classes = snapshot.all_nodes().classes();
     let admitted = |p: &Arc<Profile>| snapshot.admits(p, subject.namespace);
-    let published = |name: &&&str| snapshot.catalog().with_resource(name).iter().any(admitted);
+    let published = |name: &&&str| {
+        let of = snapshot.catalog().with_resource(name);
+        of.iter().any(admitted) && !except.is_some_and(|except| of.iter().any(|p| p.name == except.name))
+    };
     let mut lacking = classes.empty_set();
     for name in constraints.resources.iter().filter(published).take(MAX_RESOURCES) {
         // See `without_classes_lacking_accelerators`.

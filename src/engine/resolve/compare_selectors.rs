@@ -20,8 +20,7 @@ type ByLabel<'a> = BTreeMap<&'a str, CombinedConditions<&'a str>>;
 /// What the terms of a pod say about the nodes of a profile; bits by the number of the term.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct TermsAboutNodes {
-    /// The terms that ask for these nodes: each node that satisfies the term is one of them, or the term lists, for each label
-    /// that selects them, a value that they have.
+    /// The terms that ask for these nodes, see `Conditions::asks_for`.
     asking: u64,
     /// The terms that are satisfied only by these nodes.
     requiring: u64,
@@ -47,7 +46,7 @@ pub(crate) struct Conditions<'a> {
     /// Of each term that its affinity leaves open, on the labels that the term names, including the node selector's
     /// conditions on them; without an affinity, one entry without labels.
     terms: Vec<ByLabel<'a>>,
-    /// Whether there are more terms or values than are compared.
+    /// Whether there are more conditions, terms or values than are compared.
     more: bool,
     pub(super) catalog: &'a Catalog,
 }
@@ -68,7 +67,7 @@ impl<'a> Conditions<'a> {
         let Some(terms) = &constraints.terms else {
             shared.retain(|key, _| catalog.asks_for_label(key));
             shared.values_mut().for_each(CombinedConditions::remove_excluded_values);
-            return Self { shared, terms: vec![ByLabel::new()], more: false, catalog };
+            return Self { shared, terms: vec![ByLabel::new()], more: constraints.any_labels, catalog };
         };
         let open = terms.iter().filter(|t| !t.void);
         let conditions = open.clone().take(MAX_TERMS).map(|term| {
@@ -93,7 +92,10 @@ impl<'a> Conditions<'a> {
                 condition.count_named_values().saturating_mul(profiles).min(named)
             })
             .sum();
-        let more = open.count() > MAX_TERMS || lookups > MAX_LOOKUPS || !deadline.take_looks(lookups);
+        let more = constraints.any_labels
+            || open.count() > MAX_TERMS
+            || lookups > MAX_LOOKUPS
+            || !deadline.take_looks(lookups);
         // What is left is compared with each profile.
         terms.iter_mut().for_each(|term| term.retain(|key, _| catalog.asks_for_label(key)));
         terms.dedup();
@@ -159,13 +161,34 @@ impl<'a> Conditions<'a> {
             return TermsAboutNodes::default();
         };
         let rest = self.beyond_selector(wanted);
+        let listed = wanted.values().any(|condition| condition.allowed.is_some());
         let those = |holds: &dyn Fn(&ByLabel<'a>) -> bool| {
             self.terms.iter().rev().fold(0, |bits, term| bits << 1 | u64::from(holds(term)))
         };
         TermsAboutNodes {
-            asking: those(&|term| asks_for(term, &rest)),
+            asking: those(&|term| self.asks_for(term, &rest, listed)),
             requiring: those(&|term| implies(term, &rest)),
         }
+    }
+
+    /// Whether each node that satisfies a term satisfies what is wanted, or the term lists a value of each label of which values
+    /// are wanted. Beside those, it may leave open what is wanted of other labels: `pool in (a)` asks for the nodes of pool `a`
+    /// without the label `canary`.
+    fn asks_for(
+        &self,
+        term: &ByLabel<'a>,
+        wanted: &[(&str, &CombinedConditions<Box<str>>)],
+        values_are_listed: bool,
+    ) -> bool {
+        let nothing = CombinedConditions::default();
+        wanted.iter().all(|(key, wanted)| {
+            let own = term.get(key);
+            if values_are_listed && wanted.allowed.is_none() {
+                let all = own.or_else(|| self.shared.get(key)).unwrap_or(&nothing);
+                return all.can_both_hold(wanted);
+            }
+            own.is_some_and(|own| own.implies(wanted) || own.allowed.is_some() && own.can_both_hold(wanted))
+        })
     }
 
     /// What a term must require in order to ask for the nodes of a profile. A profile without a node selector is for its
@@ -196,16 +219,6 @@ impl<'a> Conditions<'a> {
         let all = wanted.iter().map(|(key, wanted)| (&**key, wanted));
         all.filter(|(key, wanted)| !by_selector(key, wanted)).collect()
     }
-}
-
-/// Whether a term implies what is wanted, or lists for each label a value that is wanted.
-fn asks_for(term: &ByLabel<'_>, wanted: &[(&str, &CombinedConditions<Box<str>>)]) -> bool {
-    let lists = |condition: &CombinedConditions<&str>, wanted: &CombinedConditions<Box<str>>| {
-        condition.allowed.is_some() && condition.can_both_hold(wanted)
-    };
-    let asks =
-        |condition: &CombinedConditions<&str>, wanted| condition.implies(wanted) || lists(condition, wanted);
-    wanted.iter().all(|(key, wanted)| term.get(key).is_some_and(|condition| asks(condition, wanted)))
 }
 
 /// Whether every node that satisfies a term satisfies what is wanted.

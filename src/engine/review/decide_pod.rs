@@ -9,7 +9,7 @@ use crate::json::decode_with_place::DecodeError;
 use crate::json::types_of_decoded_fields::{Pairs, Quantities};
 use crate::multus;
 use crate::nodes::NodeConstraintsOfPod;
-use crate::patch::write_plan_as_json_patch;
+use crate::patch::{Patch, write_plan_as_json_patch};
 use crate::plan::pod_with_plan::PodWithPlan;
 use crate::plan::{Edit, GKE_DOMAIN, Plan, plan_profile_for_pod};
 use crate::pod::PodView;
@@ -182,7 +182,10 @@ impl<'p> ExaminedPod<'p> {
     pub(super) fn count_planned_values(&self) -> usize {
         let variables = self.resolution.profile().map_or(0, |(profile, _)| profile.env.len());
         match self.plan.withheld {
-            None => self.plan.changes.len().max(self.plan.targets.len() * variables),
+            None => {
+                let changes = self.plan.changes.iter().map(|change| change.edit.cost_in_planned_values());
+                changes.sum::<usize>().max(self.plan.targets.len() * variables)
+            }
             Some(_) => 1,
         }
     }
@@ -283,7 +286,8 @@ impl<'p> ExaminedPod<'p> {
             ),
             Some(_) => Vec::new(),
         };
-        let patch = write_plan_as_json_patch(pod, &self.plan);
+        let patch =
+            if request.writes_patch { write_plan_as_json_patch(pod, &self.plan) } else { Patch::default() };
         let mut decision = Decision {
             in_scope: true,
             profile: self.resolution.profile().map(|(p, _)| p.name.clone()),

@@ -5,7 +5,7 @@ use super::group_equal_templates_and_limit_work::{Pods, TemplateGroups};
 use super::template_progress::{SeenTemplate, State};
 use super::workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
 use super::{
-    Decision, ScopeOfParts, Stage, findings_on_variables_of_mpi_launcher,
+    Decision, PodRequest, ScopeOfParts, Stage, findings_on_variables_of_mpi_launcher,
     lower_severities_then_sort_and_judge, workloads_without_template,
 };
 use crate::json::annotations_of_object::AnnotationsOfObject;
@@ -31,7 +31,7 @@ pub(super) type TemplateResultsAndOwnDecision<'a, T> =
 /// Decides on a workload. Templates of a kind that nobody knows are found by their shape.
 #[must_use]
 pub fn decide_workload<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) -> WorkloadDecision<'a> {
-    let (templates, own) = decide_templates_and_workload(request, snapshot, |decision| decision);
+    let (templates, own) = decide_templates_and_workload(request, snapshot, true, |decision| decision);
     WorkloadDecision { templates, own }
 }
 
@@ -40,15 +40,17 @@ fn decide_workload_without_plans<'a>(
     request: WorkloadRequest<'a>,
     snapshot: &Snapshot,
 ) -> WorkloadDecision<'a> {
-    let (templates, own) = decide_templates_and_workload(request, snapshot, Decision::without_plan_and_patch);
+    let (templates, own) =
+        decide_templates_and_workload(request, snapshot, false, Decision::without_plan_and_patch);
     WorkloadDecision { templates, own }
 }
 
 /// Decides on a workload, and turns the decision on each template into a result as soon as it is made: the plans and
-/// patches of all templates together are many times the size of the object.
+/// patches of all templates together are many times the size of the object. `writes_patches`: whether there are any.
 pub(super) fn decide_templates_and_workload<'a, T: Clone>(
     request: WorkloadRequest<'a>,
     snapshot: &Snapshot,
+    writes_patches: bool,
     result: impl Fn(Decision) -> T,
 ) -> TemplateResultsAndOwnDecision<'a, T> {
     let mut templates = templates_by_shape::find_templates_within_deadline(request.json, request.deadline);
@@ -62,11 +64,9 @@ pub(super) fn decide_templates_and_workload<'a, T: Clone>(
     let mut groups = TemplateGroups::new(result);
     let seen = templates.iter().zip(pods.iter()).take_while(|_| in_time()).map(|(template, pod)| {
         let gang = gangs.get(template.maker.pointer.as_str()).and_then(Option::as_ref);
-        let (number, state) = groups.examine_and_limit_new_template(
-            pod,
-            request.pod_request_of_template(template, gang),
-            snapshot,
-        );
+        let of_pod =
+            PodRequest { writes_patch: writes_patches, ..request.pod_request_of_template(template, gang) };
+        let (number, state) = groups.examine_and_limit_new_template(pod, of_pod, snapshot);
         (number, SeenTemplate { template, pod: pod.1, gang, state })
     });
     let (numbers, seen): (Vec<usize>, Vec<SeenTemplate<'_>>) = seen.unzip();

@@ -125,6 +125,7 @@ impl Launch<'_> {
             gang: gang.as_ref(),
             siblings: self.worker.pods,
             ranks_over_ssh: true,
+            writes_patch: false,
             ..self.request.pod_request()
         };
         let decision = decide_pod(&text, request, snapshot).ok()?;

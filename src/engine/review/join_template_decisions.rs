@@ -36,7 +36,7 @@ pub(super) struct WholeWorkload {
 impl WholeWorkload {
     /// Decides on a workload. Of what its pods will get, only the words are kept.
     pub(super) fn decide_all_templates(request: WorkloadRequest<'_>, snapshot: &Snapshot) -> Self {
-        let (decided, own) = decide_templates_and_workload(request, snapshot, |decision| {
+        let (decided, own) = decide_templates_and_workload(request, snapshot, false, |decision| {
             let changes = &decision.plan.changes;
             let words =
                 (!changes.is_empty()).then(|| kinds_of_changes_in_words(changes.iter().map(|c| &c.edit)));

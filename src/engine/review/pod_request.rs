@@ -43,6 +43,8 @@ pub struct PodRequest<'a> {
     pub dev_shm: DevShm,
     /// The time limit. If it is over in between, the decision is incomplete.
     pub deadline: &'a DecisionLimits<'a>,
+    /// Whether the patch is written. Templates of a workload get none.
+    pub writes_patch: bool,
     /// The stored pod, where its networks annotations change: only rules on such a change look at it, and only what is new
     /// counts.
     pub before: Option<&'a PodView<'a>>,
@@ -63,6 +65,7 @@ impl<'a> PodRequest<'a> {
             siblings: None,
             dev_shm: DevShm::AsWritten,
             deadline: &NEVER,
+            writes_patch: true,
             before: None,
         }
     }

@@ -46,7 +46,7 @@ pub(super) fn findings(
     };
     let (mut looked, mut found) = (ScopeOfParts::default(), Vec::<Finding>::new());
     for part in parts.into_iter().take_while(|_| !request.deadline.is_over()) {
-        let pod = PodRequest { gang: part.gang.as_ref(), ..request.pod_request() };
+        let pod = PodRequest { gang: part.gang.as_ref(), writes_patch: false, ..request.pod_request() };
         // A value of another type is for the API server to refuse.
         let Ok(decision) = decide_pod(&part.json, pod, snapshot) else { continue };
         looked.add_scope_of(&decision);

@@ -8,6 +8,7 @@ use crate::json::types_of_decoded_fields::{List, Text};
 use crate::nccl::variable_table::Variable;
 use crate::nccl::variable_table::{find_variable, may_be_in_table, may_set_known_variable};
 use crate::plan::pod_with_plan::PodWithPlan;
+use crate::pod::limits_and_costs_of_pods::TEXT_PER_VALUE;
 use crate::pod::pod_fields::{Container, Volume};
 use crate::pod::shell::{EffectsOnVariables, SettingEffect, read_shell_text, read_words_without_shell};
 use crate::pod::variable_sources::EnvFrom;
@@ -347,7 +348,10 @@ impl<'a> ContainerVariables<'a> {
         runs.sort_unstable();
         for (run, key, text) in runs {
             let Some((list, i, _)) = parts.get(run) else { continue };
-            if !budget.take_config_map_length_if_left(text.len()) {
+            // A ConfigMap may be a thousand times as long as the pod that runs it.
+            let in_time = !budget.deadline.is_over()
+                && budget.deadline.take_values_or_cut_short(text.len() / TEXT_PER_VALUE);
+            if !in_time || !budget.take_config_map_length_if_left(text.len()) {
                 self.open = true;
                 return;
             }

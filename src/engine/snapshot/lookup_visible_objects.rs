@@ -16,6 +16,11 @@ impl Snapshot {
     pub fn network(&self, namespace: &str, name: &str) -> Option<&NetworkFact> {
         self.facts_of_visible_namespace(namespace)?.network(namespace, name).map(|rendered| &rendered.fact)
     }
+    /// Namespaces with networks (count).
+    #[must_use]
+    pub fn namespaces_with_networks(&self) -> usize {
+        self.namespaced().namespaces_with_networks()
+    }
     /// Namespaces that have a network with this name, in order. For people, not for decisions on the fast path.
     #[must_use]
     pub fn namespaces_of_network(&self, name: &str) -> Vec<&str> {

@@ -11,6 +11,11 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("profiles_that_hold::a_term_for_another_profile_hides_none", || Ok(beside_other_terms()?));
     suite
         .add("profiles_that_hold::an_exception_of_higher_priority_hides_no_pool", || Ok(beside_exception()?));
+    suite.add("profiles_that_hold::a_node_that_registers_its_devices_hides_none", || Ok(before_devices()?));
+    suite.add("profiles_that_hold::a_named_profile_hides_others_on_its_nodes_only", || {
+        Ok(beside_shared_nodes()?)
+    });
+    suite.add("profiles_that_hold::labels_that_a_pod_leaves_open_hide_none", || Ok(beside_open_labels()?));
     suite.add("profiles_that_hold::values_of_a_profile_count_on_its_own_nodes", || Ok(values()?));
 }
 
@@ -149,6 +154,12 @@ fn beside_other_terms() -> Result<(), String> {
         term["matchFields"] = json!([{"key": "metadata.name", "operator": "NotIn", "values": ["strict"]}]);
         term
     };
+    let above = std::iter::repeat_n(
+        json!({"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["1"]}]}),
+        66,
+    );
+    let long: Vec<String> = (0..4_100).map(|i| format!("v{i}")).collect();
+    let long: Vec<&str> = long.iter().map(String::as_str).collect();
     let many = |n: usize| std::iter::repeat_n(pool(&["none"]), n);
     let terms = [
         vec![strict_later(&["strict"])],
@@ -157,6 +168,11 @@ fn beside_other_terms() -> Result<(), String> {
         vec![pool(&["lax"]), strict_later(&["strict", "high"])],
         vec![strict_later(&["strict", "high", "lax"])],
         many(64).chain([pool(&["lax"]), strict_later(&["strict"])]).collect(),
+        // More conditions than are read.
+        above.clone().chain([strict_later(&["strict"])]).collect(),
+        above.chain([pool(&["strict"])]).collect(),
+        vec![pool(&long), strict_later(&["strict"])],
+        vec![strict_later(&[&["strict"], &long[..]].concat())],
     ];
     let of_pool = |name: &'static str, priority, env| {
         let mut object = profile(name, For::Nobody, priority, json!({ "env": env }));
@@ -181,6 +197,74 @@ fn beside_other_terms() -> Result<(), String> {
                 let decision = world.decide().ok_or("the pod cannot be read")?;
                 if !decision.findings.iter().any(|f| f.rule == "FAB403" && f.severity == Severity::Error) {
                     return Err(format!("{pod} with {} nodes: {:?}", nodes.len(), decision.findings));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A pod that asks for the nodes of a profile is refused while there are none, and once they are ready. So it is in between, while
+/// their plugins have registered nothing, or not everything.
+fn before_devices() -> Result<(), String> {
+    let resources = |of: Value| {
+        let mut all = json!({"cpu": "64", "memory": "1Ti"});
+        for (name, units) in of.as_object().into_iter().flatten() {
+            all[name] = units.clone();
+        }
+        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "strict", "labels": {"pool": "strict"}}, "status": {"allocatable": all}})
+    };
+    let both = json!([{"matchExpressions": [{"key": "pool", "operator": "In", "values": ["lax"]}]},
+        {"matchExpressions": [{"key": "pool", "operator": "In", "values": ["strict"]}]}]);
+    let either =
+        json!([{"matchExpressions": [{"key": "pool", "operator": "In", "values": ["strict", "lax"]}]}]);
+    let affinity = |terms: &Value| json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}});
+    let selector = json!({"nodeSelector": {"pool": "strict"}});
+    let of_pool = |name: &'static str, env: Value| {
+        let mut object = profile(name, For::Nobody, 0, json!({ "env": env }));
+        object["spec"]["nodeSelector"] = json!({"matchLabels": {"pool": name}});
+        object
+    };
+    let mut strict = of_pool("strict", json!([{"name": "NCCL_ALGO", "policy": "forbid"}]));
+    strict["spec"]["resources"] = json!([{"name": "x.com/rdma", "quantity": 1}]);
+    let profiles = [strict, of_pool("lax", json!([]))];
+    let lax = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "lax", "labels": {"pool": "lax"}},
+        "status": {"allocatable": {"cpu": "64", "nvidia.com/gpu": "8", "x.com/rdma": "8"}}});
+    let states = [
+        vec![],
+        vec![resources(json!({}))],
+        vec![resources(json!({"x.com/rdma": "8"}))],
+        vec![resources(json!({"nvidia.com/gpu": "0"}))],
+        vec![resources(json!({"nvidia.com/gpu": "8"}))],
+        vec![resources(json!({"nvidia.com/gpu": "8", "x.com/rdma": "8"}))],
+    ];
+    for state in states {
+        for (spec, rdma) in [
+            (affinity(&both), false),
+            (affinity(&either), false),
+            (selector.clone(), false),
+            (selector.clone(), true),
+        ] {
+            for named in [None, Some("lax")] {
+                // A pod that requests a resource of the profile has this profile.
+                if rdma && named.is_none() {
+                    continue;
+                }
+                let mut limits = json!({"nvidia.com/gpu": 8});
+                if rdma {
+                    limits["x.com/rdma"] = 1.into();
+                }
+                let mut pod = json!({"metadata": {"name": "p"}, "spec": spec});
+                pod["spec"]["containers"] = json!([{"name": "t", "image": "i", "env": [{"name": "NCCL_ALGO", "value": "Ring"}],
+                    "resources": {"limits": limits}}]);
+                if let Some(named) = named {
+                    pod["metadata"]["annotations"] = json!({"fabric-admission.dev/profile": named});
+                }
+                let objects: Vec<&Value> = state.iter().chain([&lax]).collect();
+                let world = World::new(&json!({"pod": pod, "objects": objects, "profiles": profiles}));
+                let decision = world.decide().ok_or("the pod cannot be read")?;
+                if !decision.findings.iter().any(|f| f.rule == "FAB403" && f.severity == Severity::Error) {
+                    return Err(format!("{pod} with {state:?}: {:?}", decision.findings));
                 }
             }
         }
@@ -262,6 +346,93 @@ fn beside_exception() -> Result<(), String> {
                     decision.findings
                 ));
             }
+        }
+    }
+    Ok(())
+}
+
+/// A pod lists the pool of a profile that is for the nodes of the pool without, or with, another label.
+fn beside_open_labels() -> Result<(), String> {
+    let in_pool =
+        |pool: &str| json!({"matchExpressions": [{"key": "pool", "operator": "In", "values": [pool]}]});
+    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "lax", "labels": {"pool": "lax"}},
+        "status": {"allocatable": {"nvidia.com/gpu": "8"}}});
+    let mut lax = profile("lax", For::Nobody, 0, json!({}));
+    lax["spec"]["nodeSelector"] = json!({"matchLabels": {"pool": "lax"}});
+    for further in [
+        json!({"key": "canary", "operator": "DoesNotExist"}),
+        json!({"key": "canary", "operator": "NotIn", "values": ["true"]}),
+        json!({"key": "gpu", "operator": "Exists"}),
+    ] {
+        let mut strict =
+            profile("strict", For::Nobody, 0, json!({"env": [{"name": "NCCL_ALGO", "policy": "forbid"}]}));
+        strict["spec"]["nodeSelector"] =
+            json!({"matchLabels": {"pool": "strict"}, "matchExpressions": [further]});
+        let mut other = in_pool("strict");
+        other["matchExpressions"].as_array_mut().into_iter().for_each(|all| {
+            all.push(json!({"key": "canary", "operator": "In", "values": ["true"]}));
+            all.push(json!({"key": "gpu", "operator": "DoesNotExist"}));
+        });
+        for (term, refused) in [(in_pool("strict"), true), (other, false)] {
+            let terms = json!([in_pool("lax"), term]);
+            let pod = json!({"metadata": {"name": "p"}, "spec": {
+                "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}},
+                "containers": [{"name": "t", "image": "i", "env": [{"name": "NCCL_ALGO", "value": "Ring"}],
+                    "resources": {"limits": {"nvidia.com/gpu": 8}}}]}});
+            let world = World::new(&json!({"pod": pod, "objects": [node], "profiles": [strict, lax]}));
+            let decision = world.decide().ok_or("the pod cannot be read")?;
+            let actual =
+                decision.findings.iter().any(|f| f.rule == "FAB403" && f.severity == Severity::Error);
+            if actual != refused {
+                return Err(format!("{pod} with {further}: refused {actual}, {:?}", decision.findings));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A profile that the pod names replaces another one on the nodes of both, and only there.
+fn beside_shared_nodes() -> Result<(), String> {
+    let object = |name: &'static str, labels: Value, env: Value| {
+        let mut object = profile(name, For::Nobody, 0, json!({ "env": env }));
+        object["spec"]["nodeSelector"] = json!({ "matchLabels": labels });
+        object
+    };
+    let forbids = json!([{"name": "NCCL_ALGO", "policy": "forbid"}]);
+    let profiles = [
+        object("strict", json!({"pool": "strict"}), forbids),
+        object("ib", json!({"ib": "true"}), json!([])),
+    ];
+    let node = |name: &str, labels: Value| {
+        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels},
+            "status": {"allocatable": {"nvidia.com/gpu": "8"}}})
+    };
+    let both = node("both", json!({"pool": "strict", "ib": "true"}));
+    let strict = node("strict", json!({"pool": "strict"}));
+    let of_strict = json!({"key": "pool", "operator": "In", "values": ["strict"]});
+    let of_ib = json!({"key": "ib", "operator": "In", "values": ["true"]});
+    let later = json!({"matchExpressions": [of_strict], "matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["strict"]}]});
+    let affinity = |terms: Value| json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}});
+    for (nodes, spec, refused) in [
+        (vec![&both, &strict], json!({"nodeSelector": {"pool": "strict"}}), true),
+        (vec![&both, &strict], affinity(json!([later])), true),
+        (vec![&both, &strict], affinity(json!([{"matchExpressions": [of_ib]}, later])), true),
+        (vec![&both], json!({"nodeSelector": {"pool": "strict"}}), true),
+        (vec![&both, &strict], json!({"nodeSelector": {"pool": "strict", "ib": "true"}}), false),
+        (vec![&both, &strict], json!({"nodeSelector": {"ib": "true"}}), false),
+    ] {
+        let mut pod = json!({"metadata": {"name": "p", "annotations": {"fabric-admission.dev/profile": "ib"}}, "spec": spec});
+        pod["spec"]["containers"] = json!([{"name": "t", "image": "i", "env": [{"name": "NCCL_ALGO", "value": "Ring"}],
+            "resources": {"limits": {"nvidia.com/gpu": 8}}}]);
+        let world = World::new(&json!({"pod": pod, "objects": nodes, "profiles": profiles}));
+        let decision = world.decide().ok_or("the pod cannot be read")?;
+        let actual = decision.findings.iter().any(|f| f.rule == "FAB403" && f.severity == Severity::Error);
+        if actual != refused {
+            return Err(format!(
+                "{pod} with {} nodes: refused {actual}, {:?}",
+                nodes.len(),
+                decision.findings
+            ));
         }
     }
     Ok(())

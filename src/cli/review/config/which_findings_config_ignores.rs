@@ -33,7 +33,7 @@ struct Ignore {
 }
 
 /// Longest reason (characters): it is repeated for each finding.
-const MAX_REASON: usize = 1_000;
+const MAX_REASON: usize = 500;
 
 /// Names that are compared in one unit of the work of a run.
 const NAMES_PER_WORK: usize = 10;

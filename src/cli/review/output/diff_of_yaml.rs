@@ -6,8 +6,9 @@ use imara_diff::{
 };
 use std::fmt;
 
-/// A line, and the number of the item of a top-level list that it belongs to. No item moves, so lines of different items are
-/// different lines: if they were not, the time for many equal items would grow with the square of their number.
+/// A line, and the number of the pod that it belongs to: of items of a top-level list, and of lists of containers, which no change
+/// adds. No pod moves, so lines of different pods are different lines: if they were not, the time for many equal pods would grow
+/// with the square of their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct LineOfItem<'a> {
     item: usize,
@@ -16,7 +17,7 @@ struct LineOfItem<'a> {
 
 fn lines(text: &str) -> impl Iterator<Item = LineOfItem<'_>> {
     text.split_inclusive('\n').scan(0, |item, line| {
-        *item += usize::from(line.starts_with("- "));
+        *item += usize::from(line.starts_with("- ") || line.trim() == "containers:");
         Some(LineOfItem { item: *item, line })
     })
 }

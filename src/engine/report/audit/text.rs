@@ -6,6 +6,7 @@ use crate::report::review_text::{BOLD, CYAN, DIM, GREEN, RED, YELLOW};
 use crate::report::unread_by_audit::WhyKindIsNotKnown;
 use crate::rules::{NO_PROFILE, Severity, find_rule};
 use crate::text::{count_with_noun, escaped_and_cut};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// Writes the audit. Without `verbose`, workloads with nothing to look at are counted, and changes are shown in short.
@@ -17,10 +18,12 @@ pub fn write(out: &mut dyn Write, audit: &AuditDocument, verbose: bool) -> io::R
     if let Some(comparison) = &audit.comparison {
         baseline_comparison_text::write(out, comparison)?;
     }
+    let mut by_namespace: BTreeMap<_, Vec<&WorkloadEntry>> = BTreeMap::new();
+    for workload in audit.workloads.iter().filter(|w| w.makes_pods && (verbose || is_shown(w))) {
+        by_namespace.entry(&workload.object.namespace).or_default().push(workload);
+    }
     for namespace in &audit.namespaces {
-        let of_it = audit.workloads.iter().filter(|w| w.makes_pods && w.object.namespace == namespace.name);
-        let shown: Vec<&WorkloadEntry> = of_it.filter(|w| verbose || is_shown(w)).collect();
-        if !shown.is_empty() {
+        if let Some(shown) = by_namespace.get(&namespace.name) {
             namespace_line(out, namespace)?;
             shown.iter().try_for_each(|workload| self::write_workload(out, workload, verbose))?;
         }

@@ -69,7 +69,12 @@ fn report_if_audience_may_know(
         }
         return;
     }
-    let elsewhere = context.subject.snapshot.namespaces_of_network(name);
+    let snapshot = context.subject.snapshot;
+    // Each namespace is looked at, for each absent network.
+    let elsewhere = match context.deadline.take_looks_for_reasons(snapshot.namespaces_with_networks()) {
+        true => snapshot.namespaces_of_network(name),
+        false => Vec::new(),
+    };
     match (listed, elsewhere.first()) {
         (_, Some(other)) => findings.add(
             networks_annotation(),

@@ -1,6 +1,7 @@
 //! FAB807: the pod cannot run on the nodes of its profile.
 
 use super::how_pod_names_profile::{constraints_with_planned_placement, is_named_by_pod_or_flag};
+use crate::nodes::TAINT;
 use crate::profile::Profile;
 use crate::resolve::{Conditions, Evidence, waits_for_nodes_of_profile};
 use crate::rules::finding::{FindingsOfRule, Severity};
@@ -33,9 +34,15 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     if !landing.is_disjoint(carrying) || !is_named_by_pod_or_flag(evidence) && waits() {
         return;
     }
-    // The reasons are the pod's own text; only admins may know how many nodes there are.
+    // Selectors are the pod's own text; only operators may know the taints of nodes, and how many nodes there are.
     let by = context.subject.snapshot.constraints_that_exclude_nodes(constraints, carrying, context.deadline);
-    let by: Vec<String> = by.iter().take(3).map(|d| escaped_and_cut(&d.by, 80)).collect();
+    let for_operator = !context.subject.snapshot.is_not_for_operator();
+    let reason = |by: &str| match by.starts_with(TAINT) && !for_operator {
+        true => "a taint of the nodes".to_owned(),
+        false => escaped_and_cut(by, 80),
+    };
+    let mut by: Vec<String> = by.iter().take(3).map(|d| reason(&d.by)).collect();
+    by.dedup();
     // A decision that has taken all its looks knows no reason.
     let because = if by.is_empty() { String::new() } else { format!(", because of {}", by.join("; ")) };
     let message = format!("the pod cannot run on any node of profile {:?}{because}", profile.name);
