@@ -40,6 +40,7 @@ mod resolve {
     pub(crate) mod long_node_conditions;
     pub(crate) mod one_profile_for_all_ranks;
     pub(crate) mod pools_at_zero;
+    pub(crate) mod profiles_asked_for;
     pub(crate) mod profiles_that_hold;
     /// Its trials are `misspelt::…`.
     pub(crate) mod suggestions_for_misspelt_names;
@@ -171,6 +172,7 @@ fn main() -> std::process::ExitCode {
     resolve::pools_at_zero::add(&mut suite);
     resolve::template_and_its_pods::add(&mut suite);
     resolve::profiles_that_hold::add(&mut suite);
+    resolve::profiles_asked_for::add(&mut suite);
     resolve::long_node_conditions::add(&mut suite);
     resolve::suggestions_for_misspelt_names::add(&mut suite);
     resolve::why::add(&mut suite);

@@ -24,6 +24,7 @@ mod order_of_evidence;
 mod profile_by_name;
 mod profile_by_resources_and_networks;
 pub mod profile_status;
+mod profiles_asked_by_selectors;
 mod rail_faults;
 mod selector_strength;
 mod which_candidate_of_nodes_wins;
