@@ -74,22 +74,17 @@ pub struct Toleration<'a> {
     pub effect: &'a str,
 }
 
-/// The tolerations of a pod by key and effect, each once: a pod may have thousands, and nodes thousands of taints.
+/// The tolerations of a pod by effect and key, each once: a pod may have thousands, and nodes thousands of taints.
 #[derive(Debug, Default, Hash)]
 pub struct Tolerations<'a> {
-    /// Those without a key, which are for every key.
-    every: TolerationsByEffect<'a>,
-    by_key: BTreeMap<&'a str, TolerationsByEffect<'a>>,
+    /// Those without an effect, which are for every effect.
+    every: ToleratedByKey<'a>,
+    no_schedule: ToleratedByKey<'a>,
+    no_execute: ToleratedByKey<'a>,
 }
 
-/// Tolerations with one key.
-#[derive(Debug, Default, Hash)]
-struct TolerationsByEffect<'a> {
-    /// Those without an effect, which are for every effect.
-    every: ToleratedValues<'a>,
-    no_schedule: ToleratedValues<'a>,
-    no_execute: ToleratedValues<'a>,
-}
+/// Tolerations of one effect. Those without a key are for every key, and are at [`EVERY_KEY`].
+type ToleratedByKey<'a> = BTreeMap<&'a str, ToleratedValues<'a>>;
 
 /// Tolerations with one key and one effect.
 #[derive(Debug, Default, Hash)]
@@ -100,6 +95,12 @@ struct ToleratedValues<'a> {
     /// whose address is that of no memory.
     empty: bool,
     equal: BTreeSet<&'a str>,
+    /// Hardly any toleration compares numbers.
+    numbers: Option<Box<ToleratedNumbers>>,
+}
+
+#[derive(Debug, Default, Hash)]
+struct ToleratedNumbers {
     /// The least number that a taint's value must be greater than.
     above: Option<i64>,
     /// The greatest number that a taint's value must be less than.
@@ -110,17 +111,15 @@ impl<'a> FromIterator<Toleration<'a>> for Tolerations<'a> {
     fn from_iter<I: IntoIterator<Item = Toleration<'a>>>(tolerations: I) -> Self {
         let mut all = Self::default();
         for toleration in tolerations {
-            let of_key = match toleration.key {
+            let of_effect = match toleration.effect {
                 "" => &mut all.every,
-                key => all.by_key.entry(key).or_default(),
-            };
-            let values = match toleration.effect {
-                "" => &mut of_key.every,
-                "NoSchedule" => &mut of_key.no_schedule,
-                "NoExecute" => &mut of_key.no_execute,
+                "NoSchedule" => &mut all.no_schedule,
+                "NoExecute" => &mut all.no_execute,
                 // No taint with another effect keeps pods away.
                 _ => continue,
             };
+            let key = if toleration.key.is_empty() { EVERY_KEY } else { toleration.key };
+            let values = of_effect.entry(key).or_default();
             match (toleration.operator, number(toleration.value)) {
                 ("" | "Equal", _) if toleration.value.is_empty() => values.empty = true,
                 ("" | "Equal", _) => {
@@ -129,8 +128,14 @@ impl<'a> FromIterator<Toleration<'a>> for Tolerations<'a> {
                 ("Exists", _) => values.any = true,
                 // Numeric comparison: feature gate TaintTolerationComparisonOperators. If the gate is off, the API server
                 // refuses the pod.
-                ("Gt", Some(n)) => values.above = Some(values.above.map_or(n, |bound| n.min(bound))),
-                ("Lt", Some(n)) => values.below = Some(values.below.map_or(n, |bound| n.max(bound))),
+                ("Gt", Some(n)) => {
+                    let above = &mut values.numbers.get_or_insert_default().above;
+                    *above = Some(above.map_or(n, |bound| n.min(bound)));
+                }
+                ("Lt", Some(n)) => {
+                    let below = &mut values.numbers.get_or_insert_default().below;
+                    *below = Some(below.map_or(n, |bound| n.max(bound)));
+                }
                 _ => {}
             }
         }
@@ -138,12 +143,19 @@ impl<'a> FromIterator<Toleration<'a>> for Tolerations<'a> {
     }
 }
 
+/// In place of the empty key, see [`ToleratedValues::empty`]. No key of Kubernetes has a line feed.
+const EVERY_KEY: &str = "\n";
+
 impl ToleratedValues<'_> {
     fn contains(&self, value: &str) -> bool {
-        let greater = || self.above.is_some_and(|bound| number(value).is_some_and(|n| n > bound));
-        let less = || self.below.is_some_and(|bound| number(value).is_some_and(|n| n < bound));
+        let numbers = || self.numbers.as_deref().zip(number(value));
+        let within = || {
+            numbers().is_some_and(|(bounds, n)| {
+                bounds.above.is_some_and(|bound| n > bound) || bounds.below.is_some_and(|bound| n < bound)
+            })
+        };
         let equal = || if value.is_empty() { self.empty } else { self.equal.contains(value) };
-        self.any || equal() || greater() || less()
+        self.any || equal() || within()
     }
 }
 
@@ -151,16 +163,15 @@ impl Tolerations<'_> {
     /// Whether one of them tolerates a taint with this key (kubernetes/api core/v1/toleration.go, `ToleratesTaint`): an empty
     /// key is for every key, an empty effect for every effect. Nodes may have thousands of taints with one key.
     pub fn tolerate_taints_of_key(&self, key: &str) -> impl Fn(&Taint) -> bool + use<'_> {
-        let of_key = [Some(&self.every), if key.is_empty() { None } else { self.by_key.get(key) }];
+        let [every, no_schedule, no_execute] = [&self.every, &self.no_schedule, &self.no_execute]
+            .map(|of_effect| [EVERY_KEY, key].map(|key| of_effect.get(key)));
         move |taint| {
-            of_key.into_iter().flatten().any(|of_key| {
-                let own = match &*taint.effect {
-                    "NoSchedule" => Some(&of_key.no_schedule),
-                    "NoExecute" => Some(&of_key.no_execute),
-                    _ => None,
-                };
-                [Some(&of_key.every), own].into_iter().flatten().any(|values| values.contains(&taint.value))
-            })
+            let own = match &*taint.effect {
+                "NoSchedule" => no_schedule,
+                "NoExecute" => no_execute,
+                _ => [None; 2],
+            };
+            every.into_iter().chain(own).flatten().any(|values| values.contains(&taint.value))
         }
     }
 }

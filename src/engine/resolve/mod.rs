@@ -20,6 +20,7 @@ mod index_of_admitted_namespaces;
 mod kinds_of_result_and_evidence;
 mod missing_networks_and_resources;
 mod namespaces_using_profile;
+mod node_classes_by_resources;
 mod order_of_evidence;
 mod profile_by_name;
 mod profile_by_resources_and_networks;
@@ -31,7 +32,7 @@ mod which_candidate_of_nodes_wins;
 mod whose_require_and_forbid_hold;
 
 pub(crate) use crate::snapshot::admits;
-pub(crate) use candidates_by_nodes::{waits_for_nodes_of_profile, without_classes_lacking_accelerators};
+pub(crate) use candidates_by_nodes::waits_for_nodes_of_profile;
 pub use changed_since_injection::SinceInjection;
 pub(crate) use compare_selectors::Conditions;
 pub(crate) use default_profile::default_profile;
@@ -46,6 +47,7 @@ pub use missing_networks_and_resources::{
     MissingNetworkOrResource, missing_for_every_namespace, missing_networks_and_resources,
 };
 pub use namespaces_using_profile::{count_enforcing_namespaces, namespaces_that_use};
+pub(crate) use node_classes_by_resources::without_classes_lacking_accelerators;
 pub use order_of_evidence::resolve_profile_of_pod;
 pub use rail_faults::{RailFault, rail_faults};
 pub use selector_strength::Strength;

@@ -1,10 +1,10 @@
 //! The profiles whose nodes the pod's selectors ask for, although the pod can run now on none where they apply. Nodes that join
 //! while the pod is pending would fit it (docs/adr/0022).
 
-use super::candidates_by_nodes::{
+use super::compare_selectors::TermsAboutNodes;
+use super::node_classes_by_resources::{
     classes_lacking_published_resources, classes_with_any_and_with_other_accelerators, requested_accelerators,
 };
-use super::compare_selectors::TermsAboutNodes;
 use super::which_candidate_of_nodes_wins::replaces;
 use super::{Conditions, unmet_condition_of_when};
 use crate::demands::Subject;
