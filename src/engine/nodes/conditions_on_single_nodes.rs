@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(super) const MAX_LOOKS_PER_POD: usize = 1 << 18;
 
 /// What a node that a value names takes: it is looked up by its name.
-const LOOKS_PER_NAMED_NODE: usize = 4;
+const LOOKS_PER_NAMED_NODE: usize = 8;
 
 /// The looks that are left to the pod, and to the decision.
 pub(super) struct LookBudget<'d> {

@@ -201,7 +201,7 @@ fn nodes_behind_values_are_limited() {
         let terms = Some((0..terms).map(|_| term()).collect());
         classes_pod_can_run_on(&NodeConstraintsOfPod { terms, ..NodeConstraintsOfPod::default() }, &view)
     };
-    let terms = conditions_on_single_nodes::MAX_LOOKS_PER_POD / (4 * 2 * 512);
+    let terms = conditions_on_single_nodes::MAX_LOOKS_PER_POD / (8 * 2 * 512);
     assert!(landed(1).is_clear() && landed(terms).is_clear());
     assert_eq!(landed(terms + 1).count_ones(..), 1);
 }

@@ -206,7 +206,7 @@ fn the_old_version_of_a_workload_has_looks_of_its_own() {
         pod["spec"].as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
         pod
     };
-    // `Gt` looks at all nodes, and `In` four times at one.
+    // `Gt` looks at all nodes, and `In` eight times at one.
     let heavy = |(operator, from, terms): (&str, usize, usize)| {
         let value =
             |i: usize| if operator == "Gt" { (from + i).to_string() } else { format!("n{}", from + i) };
@@ -234,7 +234,7 @@ fn the_old_version_of_a_workload_has_looks_of_its_own() {
             known,
             &deadline,
         );
-        assert_eq!(deadline.take_looks(4), !all, "{what}");
+        assert_eq!(deadline.take_looks(8), !all, "{what}");
         let findings = answer.unwrap().decision.findings;
         assert!(findings.iter().any(|f| f.rule == "FAB403"), "{what}: {findings:?}");
     }

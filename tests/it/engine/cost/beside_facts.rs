@@ -5,7 +5,7 @@ use super::beside_known_objects::{Object, Shape, on};
 use super::workloads_and_updates::{profiled, with_variables};
 use serde_json::{Map, Value, json};
 
-pub(super) const SHAPES: [Shape; 20] = [
+pub(super) const SHAPES: [Shape; 22] = [
     ("more containers than a profile is for, and its variables", |n| (profiled(n), vec![with_variables()])),
     ("containers, and variables of their profile", |n| (profiled(n / 8), vec![with_variables()])),
     ("tolerations, and lists of taints", |n| {
@@ -24,6 +24,28 @@ pub(super) const SHAPES: [Shape; 20] = [
     ("values that the terms of a pod list, and profiles that list values", |n| {
         let term = |t: usize| in_pool((0..n / 14).map(|i| format!("{t}-{i}")).collect());
         (on((0..(n / 13).min(16)).map(term).collect()), with_values("In", n / 8))
+    }),
+    ("values that a pod lists and excludes, and profiles of different priorities", |n| {
+        let values = |from: &str, n: usize| -> Vec<String> { (0..n).map(|i| format!("{from}{i}")).collect() };
+        let excluded = values("a", n * 5);
+        let listed: Vec<String> = excluded.iter().cloned().chain(values("p", n / 8)).collect();
+        let term = json!({"matchExpressions": [{"key": "pool", "operator": "In", "values": listed},
+            {"key": "pool", "operator": "NotIn", "values": excluded}]});
+        let of = |i: usize| {
+            let spec = json!({"base": "roce-sriov", "priority": i % 1000, "nodeSelector": {"matchLabels": {"pool": format!("p{i}")}},
+                "env": [{"name": "NCCL_IB_TC", "value": "106", "policy": "require"}]});
+            profile(&format!("p{i}"), spec)
+        };
+        (on(json!([term])), (0..n / 8).map(of).chain([plain(0, json!({}))]).collect())
+    }),
+    ("terms of a pod, and values that its profile adds to each", |n| {
+        let term = json!({"matchExpressions": [{"key": "a", "operator": "Exists"}]});
+        let mut pod = on(json!(vec![term; (n / 4).min(256)]));
+        pod["metadata"] = json!({"annotations": {"fabric-admission.dev/profile": "racks"}});
+        let racks: Vec<String> = (0..n.min(256)).map(|i| format!("rack-{i}")).collect();
+        let spec = json!({"base": "roce-sriov", "placement": {"nodeAffinity": "required"},
+            "nodeSelector": {"matchExpressions": [{"key": "rack", "operator": "In", "values": racks}]}});
+        (pod, vec![profile("racks", spec), plain(0, json!({}))])
     }),
     ("comparisons of a number, and nodes that each have another number", |n| {
         let above = json!({"key": "nvidia.com/gfd.timestamp", "operator": "Gt", "values": ["1"]});
