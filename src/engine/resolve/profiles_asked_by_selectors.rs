@@ -33,7 +33,8 @@ impl AskedProfiles {
     }
 
     /// Those that apply on none of the nodes that the pod can run on now: it may exclude the nodes of today by name, the pool is
-    /// at zero, or another profile applies on these nodes, because of its priority or because the pod names it. Nodes that join while the pod is pending would fit it.
+    /// at zero, or another profile applies on these nodes, because of its priority or because the pod names it. Nodes that join
+    /// while the pod is pending would fit it.
     pub(super) fn without_usable_nodes(
         mut self,
         conditions: &Conditions<'_>,
