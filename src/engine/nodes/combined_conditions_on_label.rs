@@ -50,6 +50,12 @@ impl<T: Ord + Clone + Borrow<str>> CombinedConditions<T> {
         }
     }
 
+    /// Whether the label must be there.
+    #[must_use]
+    pub fn requires_presence(&self) -> bool {
+        self.present
+    }
+
     /// Removes the listed values that other conditions exclude, so that each comparison looks at those that remain. The values that
     /// it names are counted before.
     pub fn remove_excluded_values(&mut self) {

@@ -2,7 +2,9 @@
 //! satisfies the pod satisfy the profile?
 
 use crate::decision_limits::DecisionLimits;
-use crate::nodes::{CombinedConditions, NodeConstraintsOfPod};
+use crate::nodes::{
+    ClassSet, CombinedConditions, HOSTNAME_LABEL, LabelRequirement, NodeConstraintsOfPod, Relation,
+};
 use crate::profile::Profile;
 use crate::snapshot::{Catalog, ConditionsByNodeLabel, Snapshot};
 use std::collections::BTreeMap;
@@ -16,6 +18,29 @@ const MAX_TERMS: usize = 64;
 const MAX_LOOKUPS: usize = 1 << 14;
 
 type ByLabel<'a> = BTreeMap<&'a str, CombinedConditions<&'a str>>;
+
+/// The field of a node's name, in `matchFields`.
+const NODE_NAME_FIELD: &str = "metadata.name";
+
+/// The classes of the nodes that one of the requirements lists by name, if all of them exist: no node that joins later satisfies
+/// it.
+fn classes_of_named_nodes(
+    requirements: &[LabelRequirement<'_>],
+    key: &str,
+    snapshot: &Snapshot,
+    deadline: &DecisionLimits<'_>,
+) -> Option<ClassSet> {
+    let listing = requirements.iter().find(|r| r.key == key && r.relation == Relation::In)?;
+    if !deadline.take_looks(listing.values.len()) {
+        return None;
+    }
+    let nodes = snapshot.all_nodes();
+    let mut classes = nodes.classes().empty_set();
+    for name in listing.values.iter() {
+        classes.insert(nodes.class_number_of_node(name)?);
+    }
+    Some(classes)
+}
 
 /// What the terms of a pod say about the nodes of a profile; bits by the number of the term.
 #[derive(Debug, Default, Clone, Copy)]
@@ -46,6 +71,8 @@ pub(crate) struct Conditions<'a> {
     /// Of each term that its affinity leaves open, on the labels that the term names, including the node selector's
     /// conditions on them; without an affinity, one entry without labels.
     terms: Vec<ByLabel<'a>>,
+    /// For each term that names existing nodes, their classes: no other node satisfies it.
+    named_nodes: Vec<Option<ClassSet>>,
     /// Whether there are more conditions, terms or values than are compared.
     more: bool,
     pub(super) catalog: &'a Catalog,
@@ -67,7 +94,14 @@ impl<'a> Conditions<'a> {
         let Some(terms) = &constraints.terms else {
             shared.retain(|key, _| catalog.asks_for_label(key));
             shared.values_mut().for_each(CombinedConditions::remove_excluded_values);
-            return Self { shared, terms: vec![ByLabel::new()], more: constraints.any_labels, catalog };
+            let named = classes_of_named_nodes(&constraints.selector, HOSTNAME_LABEL, snapshot, deadline);
+            return Self {
+                shared,
+                terms: vec![ByLabel::new()],
+                named_nodes: vec![named],
+                more: constraints.any_labels,
+                catalog,
+            };
         };
         let open = terms.iter().filter(|t| !t.void);
         let conditions = open.clone().take(MAX_TERMS).map(|term| {
@@ -76,15 +110,21 @@ impl<'a> Conditions<'a> {
                 let of_selector = || shared.get(requirement.key).cloned().unwrap_or_default();
                 conditions.entry(requirement.key).or_insert_with(of_selector).add_requirement(*requirement);
             }
-            conditions
+            let named = |requirements: &[LabelRequirement<'_>], key| {
+                classes_of_named_nodes(requirements, key, snapshot, deadline)
+            };
+            let named = named(&term.names, NODE_NAME_FIELD)
+                .or_else(|| named(&term.labels, HOSTNAME_LABEL))
+                .or_else(|| named(&constraints.selector, HOSTNAME_LABEL));
+            (conditions, named)
         });
         // A term that contradicts itself or the node selector adds no node.
         let nothing = CombinedConditions::<&str>::default();
-        let mut terms: Vec<ByLabel<'_>> =
-            conditions.filter(|term| term.values().all(|own| own.can_both_hold(&nothing))).collect();
+        let mut terms: Vec<(ByLabel<'_>, Option<ClassSet>)> =
+            conditions.filter(|(term, _)| term.values().all(|own| own.can_both_hold(&nothing))).collect();
         // How many times values are looked up, at most.
         let mut asked: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-        let lookups: usize = (terms.iter().flatten())
+        let lookups: usize = (terms.iter().flat_map(|(term, _)| term))
             .map(|(key, condition)| {
                 let (profiles, named) = *asked.entry(key).or_insert_with(|| {
                     catalog.profiles_and_values_for_label(key, |p| snapshot.admits(p, namespace))
@@ -97,12 +137,13 @@ impl<'a> Conditions<'a> {
             || lookups > MAX_LOOKUPS
             || !deadline.take_looks(lookups);
         // What is left is compared with each profile.
-        terms.iter_mut().for_each(|term| term.retain(|key, _| catalog.asks_for_label(key)));
+        terms.iter_mut().for_each(|(term, _)| term.retain(|key, _| catalog.asks_for_label(key)));
         terms.dedup();
+        let (mut terms, named_nodes): (Vec<ByLabel<'_>>, Vec<_>) = terms.into_iter().unzip();
         shared.retain(|key, _| catalog.asks_for_label(key));
         let conditions = terms.iter_mut().flat_map(BTreeMap::values_mut).chain(shared.values_mut());
         conditions.for_each(CombinedConditions::remove_excluded_values);
-        Self { terms, more, shared, catalog }
+        Self { terms, named_nodes, more, shared, catalog }
     }
 
     /// The conditions of a term on a label.
@@ -171,9 +212,25 @@ impl<'a> Conditions<'a> {
         }
     }
 
+    /// The classes of the nodes that the terms name which ask for the nodes of a profile; `None` if one of them names none.
+    pub(crate) fn classes_named_by(&self, terms: TermsAboutNodes) -> Option<ClassSet> {
+        let mut all = None;
+        if self.more {
+            return None;
+        }
+        for (_, named) in self.named_nodes.iter().enumerate().filter(|(n, _)| terms.asking >> n & 1 == 1) {
+            let named = named.as_ref()?;
+            match &mut all {
+                None => all = Some(named.clone()),
+                Some(all) => all.union_with(named),
+            }
+        }
+        all
+    }
+
     /// Whether each node that satisfies a term satisfies what is wanted, or the term lists a value of each label of which values
-    /// are wanted. Beside those, it may leave open what is wanted of other labels: `pool in (a)` asks for the nodes of pool `a`
-    /// without the label `canary`.
+    /// are wanted. Beside those, it may leave open which labels are absent: `pool in (a)` asks for the nodes of pool `a` without
+    /// the label `canary`, and not for those with it.
     fn asks_for(
         &self,
         term: &ByLabel<'a>,
@@ -183,7 +240,7 @@ impl<'a> Conditions<'a> {
         let nothing = CombinedConditions::default();
         wanted.iter().all(|(key, wanted)| {
             let own = term.get(key);
-            if values_are_listed && wanted.allowed.is_none() {
+            if values_are_listed && wanted.allowed.is_none() && !wanted.requires_presence() {
                 let all = own.or_else(|| self.shared.get(key)).unwrap_or(&nothing);
                 return all.can_both_hold(wanted);
             }

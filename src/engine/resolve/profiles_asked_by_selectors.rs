@@ -59,27 +59,41 @@ impl AskedProfiles {
         let mut others = classes.all().clone();
         others.difference_with(&snapshot.classes_with_tolerated_taints(constraints, subject.deadline));
         let accelerators = requested_accelerators(constraints, snapshot);
+        let (have, of_other_kind) = classes_with_any_and_with_other_accelerators(&accelerators, snapshot);
         if !accelerators.is_empty() {
-            others.union_with(&classes_with_any_and_with_other_accelerators(&accelerators, snapshot).1);
+            others.union_with(&of_other_kind);
         }
         let mut away = classes.all().clone();
-        away.difference_with(landing);
+        // Without looks, the pod counts as fitting all nodes, and must not gain by it.
+        if subject.deadline.looks_left().is_some() {
+            away.difference_with(landing);
+        }
         let usable = snapshot.profiles().filter(|p| {
             snapshot.admits(p, subject.namespace) && unmet_condition_of_when(p, subject).is_none()
         });
         let usable: BTreeSet<&str> = usable.map(|p| p.name.as_str()).collect();
-        self.profiles.retain(|(p, _)| {
+        self.profiles.retain(|(p, terms)| {
             let Some(carrying) = snapshot.catalog().node_classes_of(&p.name) else { return true };
             if !subject.deadline.take_looks(carrying.count_ones(..) / CLASSES_PER_LOOK) {
                 return true;
             }
-            let applying =
+            let mut applying =
                 classes_where_profile_has_highest_priority(p, (carrying, named), &usable, snapshot);
+            // A pod that names its nodes runs on no others.
+            if let Some(nodes) = conditions.classes_named_by(*terms) {
+                applying.intersect_with(&nodes);
+                if applying.is_clear() {
+                    return false;
+                }
+            }
             if applying.is_clear() || !applying.is_subset(&away) {
                 return applying.is_clear();
             }
+            // A node that has not registered its accelerators may not have registered anything.
+            let mut lacking = classes_lacking_published_resources(constraints, subject, Some(p));
+            lacking.intersect_with(&have);
             let mut others = others.clone();
-            others.union_with(&classes_lacking_published_resources(constraints, subject, Some(p)));
+            others.union_with(&lacking);
             !applying.is_subset(&others)
         });
         if let Some(named) = named {

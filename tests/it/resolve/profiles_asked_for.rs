@@ -8,6 +8,8 @@ use fabric_admission::rules::Severity;
 use serde_json::{Value, json};
 
 pub(crate) fn add(suite: &mut Suite) {
+    suite.add("profiles_asked_for::a_pod_that_names_its_nodes_asks_for_no_others", || Ok(on_named_nodes()?));
+    suite.add("profiles_asked_for::many_looks_hide_none", || Ok(beyond_looks()?));
     suite.add("profiles_asked_for::a_term_for_another_profile_hides_none", || Ok(beside_other_terms()?));
     suite
         .add("profiles_asked_for::an_exception_of_higher_priority_hides_no_pool", || Ok(beside_exception()?));
@@ -294,7 +296,8 @@ fn beside_open_labels() -> Result<(), String> {
             all.push(json!({"key": "canary", "operator": "In", "values": ["true"]}));
             all.push(json!({"key": "gpu", "operator": "DoesNotExist"}));
         });
-        for (term, refused) in [(in_pool("strict"), true), (other, false)] {
+        // A label that must be there is one that the pod has to ask for.
+        for (term, refused) in [(in_pool("strict"), further["operator"] != "Exists"), (other, false)] {
             let terms = json!([in_pool("lax"), term]);
             let pod = json!({"metadata": {"name": "p"}, "spec": {
                 "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}},
@@ -307,6 +310,96 @@ fn beside_open_labels() -> Result<(), String> {
             if actual != refused {
                 return Err(format!("{pod} with {further}: refused {actual}, {:?}", decision.findings));
             }
+        }
+    }
+    Ok(())
+}
+
+fn refused(pod: Value, nodes: &[Value], profiles: &[Value]) -> Result<bool, String> {
+    let mut pod = pod;
+    pod["spec"]["containers"] = json!([{"name": "t", "image": "i", "env": [{"name": "NCCL_ALGO", "value": "Ring"}],
+        "resources": {"limits": {"nvidia.com/gpu": 8}}}]);
+    let world = World::new(&json!({"pod": pod, "objects": nodes, "profiles": profiles}));
+    let decision = world.decide().ok_or("the pod cannot be read")?;
+    Ok(decision.findings.iter().any(|f| f.rule == "FAB403" && f.severity == Severity::Error))
+}
+
+fn of_labels(name: &'static str, priority: i32, labels: Value, forbids: bool) -> Value {
+    let env = if forbids { json!([{"name": "NCCL_ALGO", "policy": "forbid"}]) } else { json!([]) };
+    let mut object = profile(name, For::Nobody, priority, json!({ "env": env }));
+    object["spec"]["nodeSelector"] = json!({ "matchLabels": labels });
+    object
+}
+
+fn of_terms(terms: Value) -> Value {
+    json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}})
+}
+
+/// A pod of a DaemonSet, or one that names its host.
+fn on_named_nodes() -> Result<(), String> {
+    let profiles = [
+        of_labels("strict", 0, json!({"pool": "strict"}), true),
+        of_labels("canary", 5, json!({"pool": "strict", "canary": "true"}), false),
+        of_labels("lax", 0, json!({"pool": "lax"}), false),
+    ];
+    let of = |name: &str, labels: Value, resource: &str| {
+        let mut labels = labels;
+        labels["kubernetes.io/hostname"] = name.into();
+        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "status": {"allocatable": {resource: "8"}}})
+    };
+    let ready = [
+        of("n-strict", json!({"pool": "strict"}), "nvidia.com/gpu"),
+        of("n-canary", json!({"pool": "strict", "canary": "true"}), "nvidia.com/gpu"),
+        of("n-lax", json!({"pool": "lax"}), "nvidia.com/gpu"),
+    ];
+    let mut joining = ready.clone();
+    joining[0] = of("n-strict", json!({"pool": "strict"}), "cpu");
+    let in_pool = |pool: &str| json!({"key": "pool", "operator": "In", "values": [pool]});
+    let name = |name: &str| json!([{"key": "metadata.name", "operator": "In", "values": [name]}]);
+    let pinned = |node: &str| json!({"matchExpressions": [in_pool("strict")], "matchFields": name(node)});
+    let selector = |node: &str| json!({"nodeSelector": {"pool": "strict", "kubernetes.io/hostname": node}});
+    let either = |node: &str| of_terms(json!([{"matchExpressions": [in_pool("lax")]}, pinned(node)]));
+    for (nodes, spec, expected) in [
+        (&ready, selector("n-canary"), false),
+        (&ready, of_terms(json!([pinned("n-canary")])), false),
+        (&ready, selector("n-strict"), true),
+        (&ready, of_terms(json!([pinned("n-strict")])), true),
+        (&ready, either("n-canary"), false),
+        (&ready, either("n-strict"), true),
+        // The node has not registered its devices yet.
+        (&joining, either("n-strict"), true),
+        // A name that no node has now.
+        (&ready, either("n-strict-2"), true),
+    ] {
+        let actual = refused(json!({"metadata": {"name": "p"}, "spec": spec}), nodes, &profiles)?;
+        if actual != expected {
+            return Err(format!("{spec}: refused {actual}"));
+        }
+    }
+    Ok(())
+}
+
+/// Conditions on single nodes take the looks of the decision, and the term counts as fitting all nodes.
+fn beyond_looks() -> Result<(), String> {
+    let profiles = [
+        of_labels("strict", 0, json!({"pool": "strict"}), true),
+        of_labels("lax", 0, json!({"pool": "lax"}), false),
+    ];
+    let of = |i: usize| {
+        let name = format!("n{i}");
+        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"pool": if i == 0 { "strict" } else { "lax" },
+            "kubernetes.io/hostname": name}}, "status": {"allocatable": {"nvidia.com/gpu": "8"}}})
+    };
+    let nodes: Vec<Value> = (0..64).map(of).collect();
+    for exists in [1, 500, 2_000, 2_500, 4_000] {
+        let any = json!({"key": "kubernetes.io/hostname", "operator": "Exists"});
+        let mut all = vec![any; exists];
+        all.push(json!({"key": "pool", "operator": "In", "values": ["strict"]}));
+        all.push(json!({"key": "kubernetes.io/hostname", "operator": "NotIn", "values": ["n0"]}));
+        let lax = json!({"matchExpressions": [{"key": "pool", "operator": "In", "values": ["lax"]}]});
+        let spec = of_terms(json!([lax, {"matchExpressions": all}]));
+        if !refused(json!({"metadata": {"name": "p"}, "spec": spec}), &nodes, &profiles)? {
+            return Err(format!("{exists} conditions: not refused"));
         }
     }
     Ok(())
