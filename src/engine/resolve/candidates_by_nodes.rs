@@ -3,8 +3,8 @@
 
 use super::candidates_while_no_node_exists::candidates_by_selectors_alone;
 use super::node_classes_by_resources::{
-    classes_lacking_published_resources, classes_with_requested_accelerators,
-    without_classes_lacking_accelerators,
+    classes_lacking_published_resources, classes_with_any_and_with_other_accelerators,
+    classes_with_requested_accelerators, requested_accelerators, without_classes_lacking_accelerators,
 };
 use super::profiles_asked_by_selectors::AskedProfiles;
 use super::which_candidate_of_nodes_wins::{
@@ -205,13 +205,19 @@ pub(super) fn profiles_of_nodes_beside_named(
     }
     found = candidates_by_selectors_alone(&conditions, subject).0;
     // The pod cannot run on the nodes that a profile has now, nor on further ones like them. A resource of the profile itself is
-    // missing only until its plugin has registered it.
+    // missing only until its plugin has registered it, and a node without accelerators may not have registered anything.
+    let accelerated = classes_with_any_and_with_other_accelerators(
+        &requested_accelerators(constraints, snapshot),
+        snapshot,
+    )
+    .0;
     let elsewhere = |p: &Arc<Profile>| {
-        let carrying = snapshot.catalog().node_classes_of(&p.name).filter(|carrying| !carrying.is_clear());
-        carrying.is_some_and(|carrying| {
-            carrying.is_subset(&lacking)
-                && carrying.is_subset(&classes_lacking_published_resources(constraints, subject, Some(p)))
-        })
+        let Some(carrying) = snapshot.catalog().node_classes_of(&p.name) else { return false };
+        let mut carrying = carrying.clone();
+        carrying.intersect_with(&accelerated);
+        !carrying.is_clear()
+            && carrying.is_subset(&lacking)
+            && carrying.is_subset(&classes_lacking_published_resources(constraints, subject, Some(p)))
     };
     found.profiles.retain(|_, p| !elsewhere(p));
     let fits = named.filter(|named| conditions.may_fit_nodes_of(named));

@@ -8,6 +8,9 @@ use fabric_admission::rules::Severity;
 use serde_json::{Value, json};
 
 pub(crate) fn add(suite: &mut Suite) {
+    suite.add("profiles_asked_for::a_node_without_accelerators_has_registered_nothing", || {
+        Ok(other_resource()?)
+    });
     suite.add("profiles_asked_for::a_pod_that_names_its_nodes_asks_for_no_others", || Ok(on_named_nodes()?));
     suite.add("profiles_asked_for::many_looks_hide_none", || Ok(beyond_looks()?));
     suite.add("profiles_asked_for::a_term_for_another_profile_hides_none", || Ok(beside_other_terms()?));
@@ -400,6 +403,33 @@ fn beyond_looks() -> Result<(), String> {
         let spec = of_terms(json!([lax, {"matchExpressions": all}]));
         if !refused(json!({"metadata": {"name": "p"}, "spec": spec}), &nodes, &profiles)? {
             return Err(format!("{exists} conditions: not refused"));
+        }
+    }
+    Ok(())
+}
+
+/// The pod requests a resource of its own profile, which the nodes of the other profile get as well.
+fn other_resource() -> Result<(), String> {
+    let mut lax = of_labels("lax", 0, json!({"pool": "lax"}), false);
+    lax["spec"]["resources"] = json!([{"name": "x.com/rdma", "quantity": 1}]);
+    let profiles = [of_labels("strict", 0, json!({"pool": "strict"}), true), lax];
+    let node = |name: &str, resources: Value| json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"pool": name}}, "status": {"allocatable": resources}});
+    let ready = json!({"cpu": "8", "nvidia.com/gpu": "8", "x.com/rdma": "8"});
+    let in_pool =
+        |pool: &str| json!({"matchExpressions": [{"key": "pool", "operator": "In", "values": [pool]}]});
+    let either = of_terms(json!([in_pool("lax"), in_pool("strict")]));
+    for strict in [None, Some(json!({"cpu": "8", "memory": "1Ti"})), Some(ready.clone())] {
+        let mut nodes = vec![node("lax", ready.clone())];
+        nodes.extend(strict.into_iter().map(|resources| node("strict", resources)));
+        for spec in [either.clone(), json!({"nodeSelector": {"pool": "strict"}})] {
+            let mut pod = json!({"metadata": {"name": "p", "annotations": {"fabric-admission.dev/profile": "lax"}}, "spec": spec});
+            pod["spec"]["containers"] = json!([{"name": "t", "image": "i", "env": [{"name": "NCCL_ALGO", "value": "Ring"}],
+                "resources": {"limits": {"nvidia.com/gpu": 8, "x.com/rdma": 1}}}]);
+            let world = World::new(&json!({"pod": pod, "objects": nodes, "profiles": profiles}));
+            let decision = world.decide().ok_or("the pod cannot be read")?;
+            if !decision.findings.iter().any(|f| f.rule == "FAB403" && f.severity == Severity::Error) {
+                return Err(format!("{pod} with {nodes:?}: {:?}", decision.findings));
+            }
         }
     }
     Ok(())
