@@ -2,8 +2,9 @@
 
 use super::discovered::{Discovered, Unknown};
 use super::fields_with_origin::{DraftOrWithheld, Withheld};
-use super::labels_that_separate_nodes::Machines;
+use super::labels_that_separate_nodes::{Label, Machines};
 use super::node_as_shown::Node;
+use super::nodes_with_labels::TooManyLooks;
 use super::objects_of_cluster::Sources;
 use super::profile_draft::Draft;
 use super::profile_draft::Frame;
@@ -42,18 +43,15 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
         let hints = labels_that_operator_policies_select_by(one, &inside, &sources);
         (inside, hints)
     });
-    let machines = Machines::new(&outside, insides.collect(), &bare);
+    let mut machines = Machines::new(&outside, insides.collect(), &bare);
     for (at, one) in together.iter().enumerate() {
         let inside = one.nodes();
-        let Some(selector) = machines.labels_selecting_exactly(at) else {
-            unknown.push(no_profile(
-                &inside,
-                withheld_since_no_label_separates(
-                    &inside,
-                    &machines.outside_nodes_with_all_candidate_labels(at),
-                ),
-            ));
-            continue;
+        let selector = match selector_of_fabric(&mut machines, at, &inside) {
+            Ok(selector) => selector,
+            Err(why) => {
+                unknown.push(no_profile(&inside, why));
+                continue;
+            }
         };
         let accelerators = one.groups.first().and_then(|group| group.accelerators.as_ref());
         let Some((resource, _)) = accelerators else { continue };
@@ -115,10 +113,33 @@ fn labels_that_operator_policies_select_by(
         .collect()
 }
 
+/// The labels that select a fabric, or why no labels do.
+fn selector_of_fabric(
+    machines: &mut Machines<'_>,
+    at: usize,
+    inside: &[&Node],
+) -> Result<Vec<Label>, Withheld> {
+    let too_many = |TooManyLooks| Withheld {
+        reason: format!(
+            "the nodes have too many different labels to find those that select only {}",
+            profile_draft::nodes_of(inside)
+        ),
+        question: "Which label do only the nodes of this fabric have? Add one, such as fabric=NAME."
+            .to_owned(),
+    };
+    match machines.labels_selecting_exactly(at).map_err(too_many)? {
+        Some(selector) => Ok(selector),
+        None => {
+            let (first, count) = machines.outside_nodes_with_all_candidate_labels(at).map_err(too_many)?;
+            Err(withheld_since_no_label_separates(inside, &first, count))
+        }
+    }
+}
+
 /// Why no selector is possible: nodes of another fabric, or of an unknown one, have the same labels.
-fn withheld_since_no_label_separates(inside: &[&Node], alike: &[&Node]) -> Withheld {
+fn withheld_since_no_label_separates(inside: &[&Node], first: &[&Node], count: usize) -> Withheld {
     let place = profile_draft::nodes_of(inside);
-    if alike.is_empty() {
+    if count == 0 {
         return Withheld {
             reason: format!("no label selects {place}"),
             question: "Which label do all nodes of this fabric have? Add one, such as fabric=NAME."
@@ -128,7 +149,7 @@ fn withheld_since_no_label_separates(inside: &[&Node], alike: &[&Node]) -> Withh
     Withheld {
         reason: format!(
             "no label separates {place} from {}, which have another fabric",
-            profile_draft::nodes_of(alike)
+            profile_draft::first_of_nodes(first, count)
         ),
         question: "Which label separates the two fabrics? Add a label to the nodes of each fabric, such as fabric=NAME."
             .to_owned(),

@@ -2,7 +2,7 @@
 
 use super::groups_of_nodes::POOLS;
 use super::node_as_shown::{GKE_ACCELERATOR, INSTANCE_TYPE, Node, PRODUCT, Provider};
-use super::nodes_by_label::NodesByLabel;
+use super::nodes_with_labels::{Alike, NodesWithLabels, TooManyLooks};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most values of a label in a selector; more values are of the nodes and not of their fabric.
@@ -38,21 +38,18 @@ const KEYS_THAT_SHOW_NO_FABRIC: &[&str] = &[
 ];
 
 /// A label with the values of the nodes; without values, one that no node of the fabric has.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Label {
     pub(super) key: String,
     pub(super) values: BTreeSet<String>,
 }
 
 impl Label {
-    fn node_has_label(&self, node: &Node) -> bool {
-        if self.values.is_empty() {
-            return !node.labels.contains_key(&self.key);
-        }
+    pub(super) fn node_has_label(&self, node: &Node) -> bool {
         node.label(&self.key).is_some_and(|value| self.values.contains(value))
     }
 
-    fn values(&self) -> Vec<&str> {
+    pub(super) fn values(&self) -> Vec<&str> {
         self.values.iter().map(String::as_str).collect()
     }
 }
@@ -109,17 +106,21 @@ fn labels_that_all_nodes_have(inside: &[&Node], hints: &BTreeSet<String>) -> Vec
 struct Fabric<'a> {
     inside: Vec<&'a Node>,
     hints: BTreeSet<String>,
-    candidates: Vec<(u8, Label)>,
+    /// Labels that all nodes inside have, best first: ranks, and places in the list of all labels.
+    candidates: Vec<(u8, usize)>,
+}
+
+impl Fabric<'_> {
+    /// The candidates without their ranks.
+    fn labels(&self) -> impl Iterator<Item = usize> + '_ {
+        self.candidates.iter().map(|(_, label)| *label)
+    }
 }
 
 /// The nodes with accelerators of a cluster, and the others.
 pub(super) struct Machines<'a> {
     fabrics: Vec<Fabric<'a>>,
-    /// All nodes with accelerators, each with its fabric; those first whose fabric is unknown.
-    nodes: Vec<(&'a Node, Option<usize>)>,
-    by_label: NodesByLabel<'a>,
-    /// Nodes without accelerators.
-    bare: NodesByLabel<'a>,
+    nodes: NodesWithLabels<'a>,
 }
 
 impl<'a> Machines<'a> {
@@ -129,8 +130,14 @@ impl<'a> Machines<'a> {
         fabrics: Vec<(Vec<&'a Node>, BTreeSet<String>)>,
         bare: &[&'a Node],
     ) -> Self {
+        let mut labels: BTreeMap<Label, usize> = BTreeMap::new();
+        let mut place = |label: Label| {
+            let next = labels.len();
+            *labels.entry(label).or_insert(next)
+        };
         let fabric = |(inside, hints): (Vec<&'a Node>, BTreeSet<String>)| {
-            let candidates = labels_that_all_nodes_have(&inside, &hints);
+            let found = labels_that_all_nodes_have(&inside, &hints).into_iter();
+            let candidates = found.map(|(rank, label)| (rank, place(label))).collect();
             Fabric { inside, hints, candidates }
         };
         let fabrics: Vec<Fabric<'a>> = fabrics.into_iter().map(fabric).collect();
@@ -138,99 +145,71 @@ impl<'a> Machines<'a> {
         for (at, fabric) in fabrics.iter().enumerate() {
             nodes.extend(fabric.inside.iter().map(|node| (*node, Some(at))));
         }
-        let labels = fabrics.iter().flat_map(|fabric| &fabric.candidates);
-        let keys: BTreeSet<&str> = labels.map(|(_, label)| label.key.as_str()).collect();
-        let all: Vec<&Node> = nodes.iter().map(|(node, _)| *node).collect();
-        let (by_label, bare) = (NodesByLabel::new(&all, &keys), NodesByLabel::new(bare, &keys));
-        drop(keys);
-        Self { fabrics, nodes, by_label, bare }
+        let mut labels: Vec<(Label, usize)> = labels.into_iter().collect();
+        labels.sort_unstable_by_key(|(_, place)| *place);
+        let labels = labels.into_iter().map(|(label, _)| label).collect();
+        Self { fabrics, nodes: NodesWithLabels::new(nodes, labels, bare) }
     }
 
-    /// The nodes outside of a fabric that have a label, in their order.
-    fn outside_nodes_with_label(&self, at: usize, label: &Label) -> Vec<&'a Node> {
-        let mut found = self.by_label.nodes_with_label(&label.key, &label.values());
-        found.sort_unstable();
-        let nodes = found.into_iter().filter_map(|position| self.nodes.get(position));
-        nodes.filter(|(_, fabric)| *fabric != Some(at)).map(|(node, _)| *node).collect()
-    }
-
-    /// How many nodes have a label.
-    fn count_machines_with_label(&self, label: &Label) -> usize {
-        self.by_label.count_nodes_with_label(&label.key, &label.values())
-    }
-
-    /// The nodes outside that have every label of the nodes inside which could select them.
-    pub(super) fn outside_nodes_with_all_candidate_labels(&self, at: usize) -> Vec<&'a Node> {
-        let Some(Fabric { candidates, .. }) = self.fabrics.get(at) else { return Vec::new() };
-        let rarest = candidates.iter().min_by_key(|(_, label)| self.count_machines_with_label(label));
-        let Some((_, rarest)) = rarest else {
-            let outside = self.nodes.iter().filter(|(_, fabric)| *fabric != Some(at));
-            return outside.map(|(node, _)| *node).collect();
-        };
-        let mut others = self.outside_nodes_with_label(at, rarest);
-        others.retain(|node| candidates.iter().all(|(_, label)| label.node_has_label(node)));
-        others
+    /// The nodes outside that have every label of the nodes inside which could select them: the first two, and how many.
+    pub(super) fn outside_nodes_with_all_candidate_labels(
+        &mut self,
+        at: usize,
+    ) -> Result<(Vec<&'a Node>, usize), TooManyLooks> {
+        let Some(fabric) = self.fabrics.get(at) else { return Ok((Vec::new(), 0)) };
+        let labels: Vec<usize> = fabric.labels().collect();
+        let alike = self.nodes.nodes_with_all(&labels)?;
+        let first = alike.outside(at).take(2).collect();
+        // All nodes inside have all of the labels.
+        Ok((first, alike.count.saturating_sub(fabric.inside.len())))
     }
 
     /// The labels of a selector for exactly the nodes inside: one, or two together. Labels that nodes without accelerators
     /// do not have are better.
-    pub(super) fn labels_selecting_exactly(&self, at: usize) -> Option<Vec<Label>> {
-        let Fabric { inside, candidates: all, .. } = self.fabrics.get(at)?;
+    pub(super) fn labels_selecting_exactly(&mut self, at: usize) -> Result<Option<Vec<Label>>, TooManyLooks> {
+        let Some(fabric) = self.fabrics.get(at) else { return Ok(None) };
         // All nodes inside have each of the labels.
-        let only_inside = |label: &Label| self.count_machines_with_label(label) <= inside.len();
-        let on_bare = |label: &Label| self.bare.count_nodes_with_label(&label.key, &label.values()) > 0;
-        let mut single: Vec<(bool, &(u8, Label))> = all
-            .iter()
-            .filter(|(_, label)| only_inside(label))
-            .map(|ranked| (on_bare(&ranked.1), ranked))
-            .collect();
-        single.sort_by_key(|(on_bare, (rank, _))| (*on_bare, *rank));
-        if let Some((_, (_, label))) = single.first() {
-            return Some(vec![label.clone()]);
+        let only_inside = |label: usize| self.nodes.count_with_label(label) <= fabric.inside.len();
+        let single = fabric.candidates.iter().filter(|(_, label)| only_inside(*label));
+        let best = single.min_by_key(|(rank, label)| (self.nodes.do_bare_nodes_have(*label), *rank));
+        if let Some((_, label)) = best {
+            return Ok(Some(self.nodes.copies_of_labels(&[*label])));
         }
-        for (place, (_, first)) in all.iter().enumerate() {
-            for (_, second) in all.iter().skip(place + 1) {
-                if !self.has_both(at, first, second) {
-                    return Some(vec![first.clone(), second.clone()]);
+        for (place, (_, first)) in fabric.candidates.iter().enumerate() {
+            for (_, second) in fabric.candidates.iter().skip(place + 1) {
+                if self.nodes.nodes_with_both(*first, *second)?.outside(at).next().is_none() {
+                    return Ok(Some(self.nodes.copies_of_labels(&[*first, *second])));
                 }
             }
         }
-        let inside = self.fabrics.get(at).map(|fabric| fabric.inside.as_slice()).unwrap_or_default();
-        let keys = inside.iter().flat_map(|node| node.labels.keys()).map(String::as_str);
+        let keys = fabric.inside.iter().flat_map(|node| node.labels.keys()).map(String::as_str);
         let keys_inside: BTreeSet<&str> = keys.collect();
-        all.iter().find_map(|(_, label)| self.label_that_only_others_have(at, label, &keys_inside))
+        for label in fabric.labels() {
+            if let Some(mark) = label_that_only_others_have(&mut self.nodes, at, fabric, label, &keys_inside)?
+            {
+                let mut labels = self.nodes.copies_of_labels(&[label]);
+                labels.push(Label { key: mark.to_owned(), values: BTreeSet::new() });
+                return Ok(Some(labels));
+            }
+        }
+        Ok(None)
     }
+}
 
-    /// Whether a node outside has two labels.
-    fn has_both(&self, at: usize, first: &Label, second: &Label) -> bool {
-        let rarer = if self.count_machines_with_label(first) <= self.count_machines_with_label(second) {
-            first
-        } else {
-            second
-        };
-        let nodes = self.by_label.nodes_with_label(&rarer.key, &rarer.values()).into_iter();
-        let mut nodes = nodes.filter_map(|position| self.nodes.get(position));
-        nodes.any(|(node, fabric)| {
-            *fabric != Some(at) && first.node_has_label(node) && second.node_has_label(node)
-        })
-    }
-
-    /// A label that all others with the same label have, and no node inside: often only the special nodes are labelled.
-    fn label_that_only_others_have(
-        &self,
-        at: usize,
-        label: &Label,
-        keys_inside: &BTreeSet<&str>,
-    ) -> Option<Vec<Label>> {
-        let Fabric { hints, .. } = self.fabrics.get(at)?;
-        let alike = self.outside_nodes_with_label(at, label);
-        let first = alike.first()?;
-        let marks = |key: &&String| {
-            !keys_inside.contains(key.as_str())
-                && rank_of_label_key(key, first.provider(), hints).is_some()
-                && alike.iter().all(|node| node.label(key).is_some())
-        };
-        let mark = first.labels.keys().find(marks)?;
-        Some(vec![label.clone(), Label { key: mark.clone(), values: BTreeSet::new() }])
-    }
+/// A label that all others with the same label have, and no node inside: often only the special nodes are labelled.
+fn label_that_only_others_have<'a>(
+    nodes: &mut NodesWithLabels<'a>,
+    at: usize,
+    fabric: &Fabric<'a>,
+    label: usize,
+    keys_inside: &BTreeSet<&str>,
+) -> Result<Option<&'a str>, TooManyLooks> {
+    let others = nodes.count_with_label(label).saturating_sub(fabric.inside.len());
+    let (alike, keys_by_count) = nodes.other_labels_of_nodes_with(label)?;
+    let Some(first) = Alike::outside(alike, at).next() else { return Ok(None) };
+    // No node inside has the mark, so as many nodes have it as there are others: these are all others.
+    let marks = keys_by_count.get(&others).into_iter().flatten().copied().filter(|key| {
+        !keys_inside.contains(key) && rank_of_label_key(key, first.provider(), &fabric.hints).is_some()
+    });
+    Ok(marks.min())
 }

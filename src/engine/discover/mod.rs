@@ -30,6 +30,7 @@ mod labels_that_separate_nodes;
 mod node_as_shown;
 mod nodes_by_label;
 mod nodes_of_profiles;
+mod nodes_with_labels;
 mod nodes_without_nic_resource_or_claim;
 mod objects_by_resource;
 mod objects_given_twice;

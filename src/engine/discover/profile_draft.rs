@@ -230,10 +230,15 @@ fn nodes(frame: &Frame<'_>) -> Option<YamlEntry> {
 
 /// The names of some nodes.
 pub(super) fn nodes_of(nodes: &[&Node]) -> String {
+    first_of_nodes(nodes, nodes.len())
+}
+
+/// The names of the first of `count` nodes.
+pub(super) fn first_of_nodes(nodes: &[&Node], count: usize) -> String {
     let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).take(2).collect();
-    match nodes.len() {
+    match count {
         0 => "no node".to_owned(),
-        1 | 2 => format!("{} {}", if nodes.len() == 1 { "node" } else { "nodes" }, names.join(" and ")),
+        1 | 2 => format!("{} {}", if count == 1 { "node" } else { "nodes" }, names.join(" and ")),
         n => format!("nodes {} and {} more", names.join(", "), n - 2),
     }
 }

@@ -19,7 +19,7 @@ const NAMESPACE: &str = "sriov-network-operator";
 type Make = fn(usize) -> Vec<Value>;
 
 /// Name, arguments, and objects.
-const SHAPES: [(&str, &str, Make); 7] = [
+const SHAPES: [(&str, &str, Make); 8] = [
     ("a profile for each group", "discover --cluster", |i| {
         let mut all = whole(i);
         all.push(profile(i, &json!({"pool": format!("q{i}")})));
@@ -45,6 +45,18 @@ const SHAPES: [(&str, &str, Make); 7] = [
         let network = json!({"apiVersion": "networking.gke.io/v1", "kind": "Network", "metadata": {"name": format!("n{i}")},
             "spec": {"parametersRef": {"kind": "GKENetworkParamSet", "name": format!("n{i}")}}});
         vec![node, network]
+    }),
+    ("a fabric for each node, with labels that do not separate it", "discover --cluster", |i| {
+        let labels = |others: usize| {
+            let common = (0..24).map(|at| (format!("c{at}"), json!("1")));
+            let all = common.chain((0..others).map(|at| (format!("x{at}"), json!("1"))));
+            Value::Object(all.collect())
+        };
+        let mut unknown = node(i, "nvidia.com/gpu");
+        unknown["metadata"] = json!({"name": format!("a{i}"), "labels": labels(40)});
+        let mut alike = node(i, &resource(i));
+        alike["metadata"]["labels"] = labels(0);
+        vec![unknown, alike, network(i, &resource(i))]
     }),
 ];
 
