@@ -40,6 +40,8 @@ pub enum Kind {
     NetworkNotUsed,
     /// A communicator spans nodes, and no line names its transport.
     NetworkUnknown,
+    /// The log has more facts than are kept.
+    BeyondLimits,
 }
 
 impl Kind {
@@ -60,6 +62,7 @@ impl Kind {
             Self::NoCommunicator => "no-communicator",
             Self::NetworkNotUsed => "network-not-used",
             Self::NetworkUnknown => "network-unknown",
+            Self::BeyondLimits => "beyond-limits",
         }
     }
 
@@ -83,6 +86,7 @@ impl Kind {
                 | Self::NetworkNotUsed
                 | Self::NetworkUnknown
                 | Self::IncompleteInit
+                | Self::BeyondLimits
         )
     }
 }

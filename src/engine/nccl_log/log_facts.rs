@@ -151,7 +151,9 @@ impl Log {
 
     fn add_version(&mut self, text: &str) -> Option<Name> {
         if self.versions.len() == MAX_NCCL_VERSIONS {
-            return self.versions.iter().find(|known| self.names.text(**known) == text).copied();
+            let known = self.versions.iter().find(|known| self.names.text(**known) == text).copied();
+            self.skipped.beyond_limits += u64::from(known.is_none());
+            return known;
         }
         let name = self.kept_name(text)?;
         self.versions.insert(name);

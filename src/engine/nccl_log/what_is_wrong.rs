@@ -30,7 +30,7 @@ pub struct Finding {
     pub explain: Option<String>,
 }
 
-/// Findings of a communicator that are kept; more are those of a log with thousands of communicators.
+/// Findings of communicators that are kept, the worst ones; more are those of a log with thousands of communicators.
 const MAX_FINDINGS: usize = 1000;
 /// Missing ranks that are listed.
 const MAX_MISSING_RANKS_LISTED: usize = 256;
@@ -49,14 +49,27 @@ pub fn findings_of_log(log: &Log, expected: &[String]) -> Vec<Finding> {
         }
         report_differences_between_ranks(log, at, &ranks, &mut found);
         report_missing_ranks(communicator, at, &ranks, &mut found);
-        found.truncate(MAX_FINDINGS);
+        // Not after each communicator: each time, all findings are sorted.
+        if found.len() > 2 * MAX_FINDINGS {
+            keep_worst_findings(&mut found);
+        }
     }
+    keep_worst_findings(&mut found);
     report_known_lines(log, &mut found);
     report_log_that_proves_nothing(log, crossing, &mut found);
+    report_facts_beyond_limits(log, &mut found);
     found.sort_by_key(|finding| {
         (std::cmp::Reverse(finding.kind.level()), finding.communicator, finding.place)
     });
     found
+}
+
+/// Many findings of the first communicators hide no worse finding of a later one.
+fn keep_worst_findings(found: &mut Vec<Finding>) {
+    found.sort_by_key(|finding| {
+        (std::cmp::Reverse(finding.kind.level()), finding.kind.is_unknown(), finding.communicator)
+    });
+    found.truncate(MAX_FINDINGS);
 }
 
 fn plain(
@@ -350,4 +363,18 @@ fn report_log_that_proves_nothing(log: &Log, crossing: usize, found: &mut Vec<Fi
         return;
     };
     found.push(plain(kind, None, message.to_owned(), fix, None));
+}
+
+/// A log of which only a part is judged does not pass.
+fn report_facts_beyond_limits(log: &Log, found: &mut Vec<Finding>) {
+    let beyond = log.skipped.beyond_limits;
+    if beyond == 0 {
+        return;
+    }
+    let facts = count_with_noun(usize::try_from(beyond).unwrap_or(usize::MAX), "fact");
+    let message = format!(
+        "the log exceeds the limits of verify-log, which ignored {facts}: a part of the log is not judged"
+    );
+    let fix = "Run verify-log on fewer logs at once, such as the logs of one job, or of one process that creates many communicators.";
+    found.push(plain(Kind::BeyondLimits, None, message, fix, None));
 }

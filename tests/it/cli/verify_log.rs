@@ -25,6 +25,8 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("verify_log::standard_input_is_a_log", || Ok(standard_input()?));
     suite.add("verify_log::unreadable_input_is_exit_code_2", || Ok(unreadable()?));
     suite.add("verify_log::odd_bytes_never_pass", || Ok(odd_bytes()?));
+    suite.add("verify_log::many_findings_hide_no_error", || Ok(many_findings()?));
+    suite.add("verify_log::a_log_beyond_the_limits_does_not_pass", || Ok(beyond_limits()?));
     if cfg!(target_os = "linux") {
         suite.add("verify_log::ranks_of_one_process_share_its_texts", || Ok(shared_texts()?));
     }
@@ -184,4 +186,41 @@ fn shared_texts() -> Result<(), String> {
         0..40 => Ok(()),
         peak => Err(format!("{peak} MiB")),
     }
+}
+
+/// The lines of one rank of a communicator of two ranks.
+fn rank(host: &str, communicator: usize, rank: usize, network: &str) -> String {
+    let head = format!("{host}{rank}:1:1 [0] NCCL INFO ");
+    let init = format!(
+        "{head}ncclCommInitRank comm 0x{communicator:x} rank {rank} nranks 2 cudaDev 0 nvmlDev 0 busId 1 commId \
+         0x{communicator:x} - Init"
+    );
+    let peer = 1 - rank;
+    format!(
+        "{head}Using network {network}\n{init} START\n{head}Channel 00/0 : {rank}[0] -> {peer}[0] [send] via \
+         NET/{network}/0/GDRDMA\n{init} COMPLETE\n"
+    )
+}
+
+/// The log has one of two ranks of many communicators, and then a communicator that uses TCP.
+fn many_findings() -> Result<(), String> {
+    let mut log: String = (1..1_200).map(|communicator| rank("h", communicator, 0, "IB")).collect();
+    same("exit code without the error", 0, run(&["verify-log", "-"], log.as_bytes(), root())?.code)?;
+    log += &(rank("h", 5_000, 0, "Socket") + &rank("h", 5_000, 1, "Socket"));
+    let json = document(&["-"], log.as_bytes())?;
+    same("result", &Value::from("fail"), &json["result"])?;
+    same("the worst finding", &Value::from("tcp-fallback"), &json["findings"][0]["kind"])?;
+    same("exit code", 1, run(&["verify-log", "-"], log.as_bytes(), root())?.code)
+}
+
+/// The communicator that uses TCP is the first one that is not kept.
+fn beyond_limits() -> Result<(), String> {
+    let mut log: String = (1..=8_192).map(|communicator| rank("h", communicator, 0, "IB")).collect();
+    let whole = document(&["-"], log.as_bytes())?;
+    same("result of all that is kept", &Value::from("pass"), &whole["result"])?;
+    log += &(rank("other", 9_000, 0, "Socket") + &rank("other", 9_000, 1, "Socket"));
+    let json = document(&["-"], log.as_bytes())?;
+    same("result", &Value::from("unknown"), &json["result"])?;
+    same("the worst finding", &Value::from("beyond-limits"), &json["findings"][0]["kind"])?;
+    same("exit code", 1, run(&["verify-log", "-"], log.as_bytes(), root())?.code)
 }
