@@ -95,7 +95,7 @@ pub(crate) fn add(suite: &mut Suite) {
         let scratch = scratch()?;
         scratch.write("long.yaml", "#".repeat(1024 * 1024 + 1))?;
         for (extended, words) in [
-            ("/dev/zero", "error: /dev/zero:1:1: a configuration is a regular file"),
+            ("/dev/zero", "error: .fabric-admission.yaml:1:1: /dev/zero is neither a file nor a directory"),
             ("sub", "error: sub:1:1: a configuration is a regular file"),
             ("long.yaml", "error: long.yaml:1:1: a configuration has at most 1 MiB"),
         ] {
@@ -135,7 +135,14 @@ pub(crate) fn add(suite: &mut Suite) {
             "tree/a/pod.yaml",
             std::fs::read(scratch.path().join("pod.yaml")).map_err(|e| e.to_string())?,
         )?;
-        std::os::unix::fs::symlink("/", scratch.path().join("tree/a/link")).map_err(|e| e.to_string())?;
+        let link = |target: &str, name: &str| {
+            std::os::unix::fs::symlink(target, scratch.path().join(name)).map_err(|e| e.to_string())
+        };
+        link("/", "tree/a/link")?;
+        scratch.write("secret.yaml", "hidden: [1]\n")?;
+        link("../secret.yaml", "tree/secret.yaml")?;
+        scratch.write("tree/base.yaml", "namespace: base\n")?;
+        scratch.write("tree/extends.yaml", "extend: ../secret.yaml\n")?;
         for (text, place, words) in [
             ("cluster: [facts]\n", "", ""),
             ("cluster: [../a/facts]\n", "", ""),
@@ -144,16 +151,40 @@ pub(crate) fn add(suite: &mut Suite) {
             ("cluster: [link]\n", "1:11", "link is outside of the repository "),
             ("profiles: /dev/zero\n", "1:1", "/dev/zero is neither a file nor a directory"),
             ("baseline: ../../pod.yaml\n", "1:1", "../../pod.yaml is outside of the repository "),
+            ("extend: ../base.yaml\n", "", ""),
+            ("extend: ../../secret.yaml\n", "1:1", "../../secret.yaml is outside of the repository "),
+            ("extend: ../secret.yaml\n", "1:1", "../secret.yaml is outside of the repository "),
+            (
+                "extend: ../extends.yaml\n",
+                "tree/a/../extends.yaml:1:1",
+                "../secret.yaml is outside of the repository ",
+            ),
         ] {
             scratch.write(&format!("tree/a/{NAME}"), text)?;
             let ran = review(&scratch, &["tree/a/pod.yaml"])?;
-            let start = if place.is_empty() {
-                String::new()
-            } else {
-                format!("error: tree/a/{NAME}:{place}: {words}")
+            let start = match place {
+                "" => String::new(),
+                place if place.starts_with("tree") => format!("error: {place}: {words}"),
+                place => format!("error: tree/a/{NAME}:{place}: {words}"),
             };
             same(&format!("{text}: {}", ran.stderr), place.is_empty(), ran.code == 0)?;
             same(&format!("{start} of {}", ran.stderr), true, ran.stderr.starts_with(&start))?;
+            same("shows the other file", false, ran.stderr.contains("hidden"))?;
+        }
+        // The configuration itself is a link.
+        std::fs::remove_file(scratch.path().join(format!("tree/a/{NAME}"))).map_err(|e| e.to_string())?;
+        link("../../secret.yaml", &format!("tree/a/{NAME}"))?;
+        let ran = review(&scratch, &["tree/a/pod.yaml"])?;
+        same("exit code", 2, ran.code)?;
+        let start = format!("error: tree/a/{NAME}:1:1: {NAME} is outside of the repository ");
+        same(&format!("{start} of {}", ran.stderr), true, ran.stderr.starts_with(&start))?;
+        same("shows the other file", false, ran.stderr.contains("hidden"))?;
+        // Whoever names a configuration with a flag may name any.
+        scratch.write("site.yaml", "namespace: site\n")?;
+        link("../../site.yaml", "tree/a/site.yaml")?;
+        for config in ["site.yaml", "tree/a/site.yaml"] {
+            let ran = review(&scratch, &["--config", config, "tree/a/pod.yaml"])?;
+            same(&format!("exit code with {config}: {}", ran.stderr), 0, ran.code)?;
         }
         Ok(())
     });

@@ -69,8 +69,23 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 impl Config {
-    /// Reads a file and those that it extends. `extended`: those that were read before, since many files may extend one.
-    pub(super) fn read(path: &Path, extended: &mut HashMap<PathBuf, Self>) -> Result<Self, UnreadInput> {
+    /// Reads a file that a flag names, and those that it extends. The file may be anywhere.
+    pub(super) fn read(path: &Path) -> Result<Self, UnreadInput> {
+        Self::read_from(path, &mut HashMap::new(), 1)
+    }
+
+    /// Reads a file that was found beside or above the inputs. `extended`: files that were read before, since many files may
+    /// extend one.
+    pub(super) fn read_found_file(
+        path: &Path,
+        extended: &mut HashMap<PathBuf, Self>,
+    ) -> Result<Self, UnreadInput> {
+        // It may be a symbolic link.
+        let directory = path.parent().unwrap_or(Path::new(""));
+        if let Err(message) = join_or_refuse_outside_repository(directory, Path::new(NAME)) {
+            let file = path.display().to_string().into();
+            return Err(UnreadInput { file, line: 1, column: 1, message });
+        }
         Self::read_from(path, extended, 1)
     }
 
@@ -114,7 +129,8 @@ impl Config {
                 return Err(problem("/extend", message));
             }
             Some(other) => {
-                let other = directory.join(other);
+                let other = join_or_refuse_outside_repository(&directory, other)
+                    .map_err(|message| problem("/extend", message))?;
                 let whole = other.canonicalize().unwrap_or_else(|_| other.clone());
                 match extended.get(&whole) {
                     Some(known) => known.clone(),

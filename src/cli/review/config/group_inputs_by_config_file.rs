@@ -48,10 +48,7 @@ pub(in crate::cli::review) fn group_inputs_by_config(
     match choice {
         ConfigChoice::None => return Ok(vec![InputsOfOneConfig { config: Config::default(), paths: files }]),
         ConfigChoice::File(file) => {
-            return Ok(vec![InputsOfOneConfig {
-                config: Config::read(file, &mut HashMap::new())?,
-                paths: files,
-            }]);
+            return Ok(vec![InputsOfOneConfig { config: Config::read(file)?, paths: files }]);
         }
         ConfigChoice::Nearest => {}
     }
@@ -66,7 +63,8 @@ pub(in crate::cli::review) fn group_inputs_by_config(
         let number = match numbers.get(&found) {
             Some(number) => *number,
             None => {
-                let config = found.as_deref().map(|file| Config::read(file, &mut extended)).transpose()?;
+                let config =
+                    found.as_deref().map(|file| Config::read_found_file(file, &mut extended)).transpose()?;
                 let config = config.unwrap_or_default();
                 groups.push(InputsOfOneConfig { config, paths: Vec::new() });
                 numbers.insert(found, groups.len() - 1);
