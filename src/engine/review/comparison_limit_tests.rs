@@ -51,9 +51,16 @@ fn templates_beyond_the_limit_are_judged_and_reported() {
 
 #[test]
 fn an_object_with_too_many_templates_says_which_are_checked() {
-    let container = json!({"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "1"}}});
-    let pod = json!({"spec": {"containers": [container]}});
-    for (jobs, found) in [(256, 0), (257, 1), (400, 1)] {
+    let of_gpus = json!({"limits": {"nvidia.com/gpu": "1"}});
+    // The templates that are not checked may ask for a fabric, although those before them do not.
+    for (jobs, found, resources) in [
+        (256, 0, &of_gpus),
+        (257, 1, &of_gpus),
+        (400, 1, &of_gpus),
+        (256, 0, &json!({})),
+        (257, 1, &json!({})),
+    ] {
+        let pod = json!({"spec": {"containers": [{"name": "c", "image": "i", "resources": resources}]}});
         let job = |i: usize| json!({"name": format!("j{i}"), "template": {"spec": {"template": pod}}});
         let set = json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "j"},
             "spec": {"replicatedJobs": (0..jobs).map(job).collect::<Vec<_>>()}});

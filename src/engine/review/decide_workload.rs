@@ -117,7 +117,8 @@ fn decide_workload_itself(
     let examined = || seen.iter().filter_map(SeenTemplate::examined_if_may_get_profile);
     looked.any |= seen.iter().any(|s| !matches!(s.state, State::Unseen));
     // Nobody knows what a template that is not checked asks for.
-    let unchecked = seen.iter().any(|s| matches!(s.state, State::Unchecked));
+    let unchecked = incomplete || seen.iter().any(|s| matches!(s.state, State::Unchecked));
+    looked.any |= incomplete;
     looked.of_profile |= unchecked || examined().next().is_some();
     let mut suppressed = Vec::new();
     if looked.of_profile || !findings.is_empty() {
@@ -162,8 +163,13 @@ fn check_workload_rules_of_each_maker(
 ) -> Vec<Finding> {
     type Made<'a> = (PodCreator<'a>, Option<&'a MultiNodeEvidence>, Vec<WorkloadTemplate<'a>>);
     let mut makers: BTreeMap<&str, Made<'_>> = BTreeMap::new();
+    let last = seen.last().filter(|_| incomplete).map(|s| s.template.maker.pointer.as_str());
     for one in seen {
-        let SeenTemplate { template, pod: Ok(pod), gang, .. } = one else { continue };
+        let SeenTemplate { template, pod, gang, .. } = one;
+        let pointer = template.maker.pointer.as_str();
+        if pod.is_err() && last != Some(pointer) {
+            continue;
+        }
         let maker = || match template.maker.kind.as_str() {
             "" => {
                 let (group, kind) = (request.group.to_owned(), request.kind.to_owned());
@@ -171,8 +177,8 @@ fn check_workload_rules_of_each_maker(
             }
             _ => template.maker.clone(),
         };
-        let (_, _, views) =
-            makers.entry(&template.maker.pointer).or_insert_with(|| (maker(), *gang, Vec::new()));
+        let (_, _, views) = makers.entry(pointer).or_insert_with(|| (maker(), *gang, Vec::new()));
+        let Ok(pod) = pod else { continue };
         views.push(WorkloadTemplate {
             pointer: &template.pointer,
             role: &template.role,
@@ -183,9 +189,11 @@ fn check_workload_rules_of_each_maker(
             checked: !matches!(one.state, State::Unchecked),
         });
     }
-    let last = seen.last().filter(|_| incomplete).map(|s| s.template.maker.pointer.as_str());
     let mut findings = Vec::new();
-    let asked = |(_, _, views): &&Made<'_>| views.iter().any(|v| v.asked.is_some() || !v.compared);
+    // The templates that nobody looks at may ask for a fabric, although those before them do not.
+    let asked = |(maker, _, views): &&Made<'_>| {
+        last == Some(maker.pointer.as_str()) || views.iter().any(|v| v.asked.is_some() || !v.compared)
+    };
     for (maker, gang, templates) in makers.values().filter(asked).take_while(|_| !request.deadline.is_over())
     {
         // The API server refuses a value that is not a mapping.
