@@ -93,6 +93,7 @@ mod cli {
     pub(crate) mod estimate;
     pub(crate) mod examples_of_the_readme;
     pub(crate) mod explain;
+    pub(crate) mod lists_of_objects;
     pub(crate) mod long_streams;
     pub(crate) mod many_files;
     pub(crate) mod monitor;
@@ -211,6 +212,7 @@ fn main() -> std::process::ExitCode {
     cli::monitor::add(&mut suite);
     cli::monitor_with_odd_input::add(&mut suite);
     cli::published_schemas::add(&mut suite);
+    cli::lists_of_objects::add(&mut suite);
     cli::long_streams::add(&mut suite);
     cli::many_files::add(&mut suite);
     cli::what_a_review_shows::add(&mut suite);

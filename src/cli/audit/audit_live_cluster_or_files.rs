@@ -154,6 +154,9 @@ pub(super) fn audit_files(
     let (loaded, unreadable) =
         input::read_files_and_directories::read_inputs_and_visit_all(&arguments.cluster, false, &mut visit);
     problems.errors.extend(unreadable.unread);
+    // Each of them may be a workload.
+    let unread_objects = std::mem::take(&mut problems.unread_objects);
+    problems.errors.extend(unread_objects.into_iter().map(|unread| (unread, None)));
     let snapshot = builder.build();
     // In a file that cannot be read there may be more namespaces.
     let namespaces = problems.errors.is_empty().then(|| seen.namespaces_named_or_given(&snapshot));

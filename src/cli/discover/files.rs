@@ -1,6 +1,7 @@
 //! `discover --cluster`: the objects of files.
 
 use super::read_objects_and_failures::ReadObjects;
+use crate::cli::input::documents_to_objects::ObjectSkippedOrUnread;
 use crate::cli::input::{self, documents_to_objects, read_files_and_directories};
 use crate::discover::Sources;
 use crate::manifest::Document;
@@ -16,7 +17,14 @@ pub(super) fn read_objects_of_files(paths: &[PathBuf], err: &mut dyn Write) -> i
         let mut visit = |documents: &[Document]| {
             for document in documents {
                 for found in documents_to_objects::objects_in(document) {
-                    let documents_to_objects::ObjectSkippedOrUnread::Object(object) = found else { continue };
+                    let object = match found {
+                        ObjectSkippedOrUnread::Object(object) => object,
+                        ObjectSkippedOrUnread::Unread(unread) => {
+                            problems.errors.push((unread, None));
+                            continue;
+                        }
+                        ObjectSkippedOrUnread::Skipped(_) => continue,
+                    };
                     let namespace = object.namespace.as_deref().unwrap_or("default");
                     let (group, kind) = (object.group().to_owned(), object.kind.as_str());
                     if !Sources::is_discovery_kind(&group, kind) {

@@ -1,13 +1,13 @@
-//! Documents to objects: Lists and AdmissionReviews unwrapped, headers read, facts taken.
+//! Documents to objects: lists and AdmissionReviews unwrapped, headers read, facts taken.
 
+use super::items_of_lists::{AroundItem, ItemsOfObject, items_of_object};
 use super::{place_of_value, source_of_object};
-use crate::json::types_of_decoded_fields::{List, Text, optional_struct};
+use crate::json::types_of_decoded_fields::{Text, optional_struct};
 use crate::manifest::{Document, Part};
 use crate::report::{Skipped, UnreadInput};
 use crate::review::admission_review;
 use crate::snapshot::{Builder, FactError, Layer};
 use serde::Deserialize;
-use serde_json::value::RawValue;
 use std::sync::Arc;
 
 /// An object of a document.
@@ -113,12 +113,6 @@ impl Scalar<'_> {
     }
 }
 
-#[derive(Deserialize)]
-struct Items<'a> {
-    #[serde(borrow, default)]
-    items: Option<List<Option<&'a RawValue>>>,
-}
-
 /// The result of reading a document.
 pub(in crate::cli) enum ObjectSkippedOrUnread<'a> {
     Object(InputObject<'a>),
@@ -129,83 +123,73 @@ pub(in crate::cli) enum ObjectSkippedOrUnread<'a> {
 /// Objects of a document, in order.
 pub(in crate::cli) fn objects_in(document: &Document) -> Vec<ObjectSkippedOrUnread<'_>> {
     let mut found = Vec::new();
-    push_object_or_items_of_list(document, String::new(), document.json.get(), None, &mut found);
+    push_object_and_items(document, String::new(), document.json.get(), &AroundItem::default(), &mut found);
     found
 }
 
-fn push_object_or_items_of_list<'a>(
+fn push_object_and_items<'a>(
     document: &'a Document,
     pointer: String,
     json: &'a str,
-    namespace: Option<String>,
+    around: &AroundItem,
     found: &mut Vec<ObjectSkippedOrUnread<'a>>,
 ) {
     // It is a slice of the JSON.
     let start = document.range_of_text_in_json(json).map_or(0, |range| range.start);
+    let part = Part { start, pointer: "" };
+    let unread = |at: &str, message: &str| {
+        ObjectSkippedOrUnread::Unread(unread_value_with_place(document, part, (&pointer, at), message))
+    };
     let header: Header<'_> = match crate::json::decode_with_place::decode_object(json) {
         Ok(header) => header,
         Err(error) => {
-            let (part, at) = (Part { start, pointer: "" }, (pointer.as_str(), error.pointer.as_str()));
-            found.push(ObjectSkippedOrUnread::Unread(unread_value_with_place(
-                document,
-                part,
-                at,
-                &error.message,
-            )));
+            found.push(unread(&error.pointer, &error.message));
             return;
         }
     };
     if let Some((at, long)) = header.first_long_name() {
-        let (part, at) = (Part { start, pointer: "" }, (pointer.as_str(), at));
         let message =
             format!("this text has {long} bytes, and Kubernetes accepts at most {MAX_NAME_BYTES} here");
-        found.push(ObjectSkippedOrUnread::Unread(unread_value_with_place(document, part, at, &message)));
+        found.push(unread(at, &message));
         return;
     }
-    let owned = |text: Option<Text<'_>>| text.map(|t| t.to_string());
-    let Some(kind) = owned(header.kind).filter(|k| !k.is_empty()) else {
+    let owned = |text: Option<Text<'_>>| text.map(|t| t.to_string()).unwrap_or_default();
+    let (kind, api_version) =
+        around.kind_and_api_version_of_item(owned(header.kind), owned(header.api_version));
+    if kind.is_empty() {
         let reason = "not a Kubernetes object: it has no kind".to_owned();
         found.push(ObjectSkippedOrUnread::Skipped(Skipped {
             source: source_of_object(document, start, &pointer),
             reason,
         }));
         return;
-    };
-    let api_version = owned(header.api_version).unwrap_or_default();
-    if kind == "AdmissionReview" && api_version.starts_with("admission.k8s.io/") && pointer.is_empty() {
-        return add_object_of_admission_review(document, json, found);
     }
-    if kind.ends_with("List")
-        && let Ok(Items { items: Some(items) }) = serde_json::from_str::<Items<'a>>(json)
-    {
-        if pointer.len() < 256 {
-            for (index, item) in items.0.into_iter().enumerate() {
-                if let Some(item) = item {
-                    push_object_or_items_of_list(
-                        document,
-                        format!("{pointer}/items/{index}"),
-                        item.get(),
-                        namespace.clone(),
-                        found,
-                    );
-                }
-            }
-        }
+    let ItemsOfObject { is_only_a_list, items } = items_of_object(json, &kind);
+    let inside = around.for_items(&kind, &api_version);
+    if !items.is_empty() && inside.is_too_deep() {
+        found.push(unread("/items", &inside.error_if_too_deep()));
         return;
     }
-    let meta = header.metadata.unwrap_or_default();
-    let named = |scalar: Option<Scalar<'_>>| scalar.map(|s| s.text()).filter(|text| !text.is_empty());
-    found.push(ObjectSkippedOrUnread::Object(InputObject {
-        document,
-        pointer,
-        start,
-        json,
-        api_version,
-        kind,
-        namespace: named(meta.namespace).or(namespace),
-        name: named(meta.name),
-        generate_name: named(meta.generate_name),
-    }));
+    if kind == "AdmissionReview" && api_version.starts_with("admission.k8s.io/") && pointer.is_empty() {
+        add_object_of_admission_review(document, json, found);
+    } else if !is_only_a_list {
+        let meta = header.metadata.unwrap_or_default();
+        let named = |scalar: Option<Scalar<'_>>| scalar.map(|s| s.text()).filter(|text| !text.is_empty());
+        found.push(ObjectSkippedOrUnread::Object(InputObject {
+            document,
+            pointer: pointer.clone(),
+            start,
+            json,
+            api_version,
+            kind,
+            namespace: named(meta.namespace),
+            name: named(meta.name),
+            generate_name: named(meta.generate_name),
+        }));
+    }
+    for (index, item) in items {
+        push_object_and_items(document, format!("{pointer}/items/{index}"), item, &inside, found);
+    }
 }
 
 /// An AdmissionReview is reviewed as its request.
@@ -243,13 +227,8 @@ fn add_object_of_admission_review<'a>(
                 )));
             } else {
                 let before = found.len();
-                push_object_or_items_of_list(
-                    document,
-                    "/request/object".to_owned(),
-                    object.get(),
-                    None,
-                    found,
-                );
+                let pointer = "/request/object".to_owned();
+                push_object_and_items(document, pointer, object.get(), &AroundItem::default(), found);
                 // The request's namespace is the one that counts; the object's own may be missing.
                 let namespace = request.namespace.map(|n| n.to_string()).filter(|n| !n.is_empty());
                 if let (Some(ObjectSkippedOrUnread::Object(object)), Some(namespace)) =
@@ -288,12 +267,24 @@ pub(in crate::cli) struct FactProblems {
     pub(in crate::cli) errors: Vec<(UnreadInput, Option<String>)>,
     /// Ignored facts.
     pub(in crate::cli) warnings: Vec<UnreadInput>,
+    /// Objects of the cluster's files of which not even the kind can be read.
+    pub(in crate::cli) unread_objects: Vec<UnreadInput>,
     /// Profiles that were read so far.
     profiles: usize,
+    /// Facts that were taken (count), and the documents that were looked through for them (bytes).
+    pub(in crate::cli) facts: usize,
+    pub(in crate::cli) bytes: usize,
 }
 
 /// Most FabricProfiles of files (count): each is compared with each kind of nodes. A cluster has a few.
 pub(in crate::cli) const MAX_PROFILES: usize = 1_000;
+
+/// Whether a document has an object that is a fact.
+pub(super) fn has_fact(document: &Document) -> bool {
+    objects_in(document).iter().any(|found| {
+        matches!(found, ObjectSkippedOrUnread::Object(object) if Builder::takes(object.group(), &object.kind))
+    })
+}
 
 /// Takes every object that is a fact into the builder. A fact among the inputs that cannot be read is a finding on
 /// that object (FAB809), of the cluster's files a warning; a profile that cannot be read is an error.
@@ -305,11 +296,22 @@ pub(in crate::cli) fn add_facts_to_builder(
     problems: &mut FactProblems,
 ) {
     for document in documents {
+        problems.bytes = problems.bytes.saturating_add(document.text.len());
         for found in objects_in(document) {
-            let ObjectSkippedOrUnread::Object(object) = found else { continue };
+            let object = match found {
+                ObjectSkippedOrUnread::Object(object) => object,
+                // The review of an input reports these.
+                ObjectSkippedOrUnread::Unread(_) if layer == Layer::Input => continue,
+                ObjectSkippedOrUnread::Unread(unread) => {
+                    problems.unread_objects.push(unread);
+                    continue;
+                }
+                ObjectSkippedOrUnread::Skipped(_) => continue,
+            };
             if !Builder::takes(object.group(), &object.kind) {
                 continue;
             }
+            problems.facts += 1;
             if object.kind == "FabricProfile" {
                 problems.profiles += 1;
             }

@@ -1,4 +1,4 @@
-//! Symbolic links in directories that are searched for manifests. Whoever may change a repository may add links: to a file with
+//! Symbolic links in paths that are named, and in directories that are searched for manifests. Whoever may change a repository may add links: to a file with
 //! secrets of the machine that runs the review, whose lines an error would show, or many links to one long file.
 
 use std::collections::HashSet;
@@ -37,6 +37,30 @@ impl LinksOfDirectory {
         }
         Some(if self.targets.insert(target) { Link::Read } else { Link::Again })
     }
+}
+
+/// Why a path that was named is not read: a link in it, which belongs to a Git working tree, leads out of this tree. A change
+/// of others may have brought the link, so a shown line of its target may be a secret of the machine. Links outside of working
+/// trees belong to the user.
+pub(in crate::cli) fn why_link_of_repository_is_refused(path: &Path) -> Option<String> {
+    let target = path.canonicalize().ok()?;
+    let mut part = PathBuf::new();
+    for component in path.components() {
+        part.push(component);
+        if !part.is_symlink() {
+            continue;
+        }
+        let tree = working_tree(part.parent().unwrap_or(Path::new("")));
+        if let Some(tree) = tree.filter(|tree| !target.starts_with(tree)) {
+            return Some(format!(
+                "the symbolic link leads to {}, which is outside of the repository {}; name {} itself",
+                target.display(),
+                tree.display(),
+                target.display()
+            ));
+        }
+    }
+    None
 }
 
 /// The nearest directory that has an entry `.git`, which is a file in a worktree and in a submodule.

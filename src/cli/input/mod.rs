@@ -6,6 +6,7 @@ pub(super) mod documents_to_objects;
 mod errors_of_a_file;
 pub(super) mod facts_of_live_cluster;
 mod input_flags;
+mod items_of_lists;
 pub(super) mod links_in_directories;
 mod loaded_batches;
 mod parts_of_a_stream;
@@ -23,7 +24,7 @@ pub(super) use errors_of_a_file::UnreadAndSkippedInputs;
 pub(super) use input_flags::{FactFileFlags, InputDefaults, InputFlags, parse_namespace};
 pub(super) use loaded_batches::{Batch, DecodedFile, Loaded, LoadedFile, place_of_value, source_of_object};
 pub(super) use read_profiles_facts_and_inputs::{
-    InputsAndSnapshot, ProfilesAndFacts, read_facts_for_server, read_inputs_and_facts,
+    InputsAndSnapshot, SharedFacts, read_facts_for_server, read_inputs_and_facts,
     read_inputs_and_live_cluster, read_profiles_and_fact_files,
 };
 pub(super) use report_unread::{report_unread, warn_of_duplicates, write_fact_warnings_and_input_errors};

@@ -3,7 +3,7 @@
 use super::errors_of_a_file::{
     UnreadAndSkippedInputs, shown_name_of_input, unread_because_not_opened, unreadable,
 };
-use super::links_in_directories::{Link, LinksOfDirectory};
+use super::links_in_directories::{Link, LinksOfDirectory, why_link_of_repository_is_refused};
 use super::loaded_batches::Loaded;
 use super::parts_of_a_stream::{PartOfInput, WhereToReadAgain};
 use super::read_in_parallel::{InputReader, Needs, PartToDecode};
@@ -77,6 +77,10 @@ fn read_with<'v>(
         if path == Path::new("-") && std::mem::replace(&mut had_stdin, true) {
             continue;
         }
+        if let Some(message) = why_link_of_repository_is_refused(path) {
+            reader.add_unread_in_order(unreadable(&shown_name_of_input(path), &message));
+            continue;
+        }
         if !reader.read_unless_directory(path) {
             continue;
         }
@@ -127,6 +131,10 @@ fn add_files_of_path(path: &Path, files: &mut Vec<PathBuf>, unread: &mut Vec<Unr
         files.push(path.to_path_buf());
         return;
     }
+    if let Some(message) = why_link_of_repository_is_refused(path) {
+        unread.push(unreadable(&shown_name_of_input(path), &message));
+        return;
+    }
     match std::fs::metadata(path) {
         Err(error) => unread.push(unread_because_not_opened(path, &error)),
         Ok(meta) if meta.is_dir() => add_files_of_directory(path, files, unread),
@@ -165,6 +173,12 @@ fn add_files_down_to_depth(
         if kind.is_dir() {
             if depth < MAX_DEPTH {
                 add_files_down_to_depth(&path, depth + 1, links, files, unread);
+            } else {
+                let message = format!(
+                    "this directory is more than {MAX_DEPTH} levels below the named one, so no file in it is read; name this \
+                     directory itself"
+                );
+                unread.push(unreadable(&shown_name_of_input(&path), &message));
             }
         } else if path.extension().and_then(|e| e.to_str()).is_some_and(|e| EXTENSIONS.contains(&e)) {
             if kind.is_file() {

@@ -8,6 +8,7 @@ use super::{
     documents_to_objects, facts_of_live_cluster, read_and_find_profiles, read_files_and_directories,
 };
 use crate::cli::Exit;
+use crate::decision_limits::RunBudget;
 use crate::manifest::Document;
 use crate::profile::{FabricProfile, Profile};
 use crate::report::UnreadInput;
@@ -28,20 +29,61 @@ pub(in crate::cli) struct InputsAndSnapshot {
     /// Namespace of objects that name none.
     pub(in crate::cli) namespace: String,
     pub(in crate::cli) unread: Vec<UnreadInput>,
+    /// Whether the inputs have facts.
+    has_facts: bool,
 }
 
 /// What is known before any input is read: profiles and facts of files.
 pub(in crate::cli) struct ProfilesAndFacts {
     bases: Vec<FabricProfile>,
-    builder: Builder,
+    builder: Arc<Builder>,
     problems: documents_to_objects::FactProblems,
+    /// The Snapshot of inputs without facts, where many inputs are decided one by one.
+    built: Option<Snapshot>,
 }
 
+/// Work of building a Snapshot again, for each fact in it (units of [`RunBudget`]). We measured 2 to 3 microseconds.
+const WORK_OF_FACT: usize = 30;
+
 impl ProfilesAndFacts {
-    /// The same knowledge for other inputs. Its problems have been reported.
-    pub(in crate::cli) fn clone_without_problems(&self) -> Self {
-        let problems = documents_to_objects::FactProblems::default();
-        Self { bases: self.bases.clone(), builder: self.builder.clone(), problems }
+    /// The same knowledge for many inputs, each of which is decided without the others. `work` grows by what the files may
+    /// take. Problems stay to be reported.
+    pub(in crate::cli) fn for_many_inputs(&mut self, work: &RunBudget) -> SharedFacts {
+        let built = Arc::make_mut(&mut self.builder).build();
+        work.add_input(self.problems.bytes);
+        SharedFacts {
+            bases: self.bases.clone(),
+            builder: Arc::clone(&self.builder),
+            built,
+            facts: self.problems.facts,
+        }
+    }
+}
+
+/// What many inputs share.
+pub(in crate::cli) struct SharedFacts {
+    bases: Vec<FabricProfile>,
+    builder: Arc<Builder>,
+    built: Snapshot,
+    facts: usize,
+}
+
+impl SharedFacts {
+    /// For one of the inputs.
+    pub(in crate::cli) fn for_input(&self) -> ProfilesAndFacts {
+        ProfilesAndFacts {
+            bases: self.bases.clone(),
+            builder: Arc::clone(&self.builder),
+            problems: documents_to_objects::FactProblems::default(),
+            built: Some(self.built.clone()),
+        }
+    }
+
+    /// Takes the work for an input from the budget of all inputs. Inputs with facts get a Snapshot of their own.
+    pub(in crate::cli) fn spend_work_of_input(&self, input: &InputsAndSnapshot, work: &RunBudget) {
+        if input.has_facts {
+            work.spend(self.facts.saturating_mul(WORK_OF_FACT));
+        }
     }
 }
 
@@ -84,7 +126,7 @@ pub(in crate::cli) fn read_profiles_and_fact_files(
         }
     }
     add_facts_of_cluster_files(&arguments.cluster, own, &mut builder, &mut problems);
-    Ok(Ok(ProfilesAndFacts { bases, builder, problems }))
+    Ok(Ok(ProfilesAndFacts { bases, builder: Arc::new(builder), problems, built: None }))
 }
 
 /// Adds the facts in files that describe the cluster. `namespace`: that of objects that name none.
@@ -122,7 +164,7 @@ pub(in crate::cli) fn read_inputs_and_live_cluster(
     given: ProfilesAndFacts,
     err: &mut dyn Write,
 ) -> io::Result<Result<InputsAndSnapshot, Exit>> {
-    let ProfilesAndFacts { bases, mut builder, mut problems } = given;
+    let ProfilesAndFacts { bases, mut builder, mut problems, mut built } = given;
     let own = arguments.namespace.as_deref().unwrap_or("default");
     let (mut paths, mut pods, mut running) =
         (Cow::Borrowed(arguments.paths.as_slice()), Vec::new(), Vec::new());
@@ -133,15 +175,22 @@ pub(in crate::cli) fn read_inputs_and_live_cluster(
         paths.to_mut().retain(|path| named(path).is_none());
         let (kubeconfig, context) = (arguments.kubeconfig.as_deref(), arguments.context.as_deref());
         let named = facts_of_live_cluster::ObjectsToReadToo::Pods(own, &pods);
+        let known = Arc::unwrap_or_clone(builder);
         match facts_of_live_cluster::read_facts_and_objects_of_cluster(
-            kubeconfig, context, builder, named, err,
+            kubeconfig, context, known, named, err,
         )? {
-            Ok(seen) => (builder, running, forbidden) = (seen.builder, seen.objects, seen.unread),
+            Ok(seen) => (builder, running, forbidden) = (Arc::new(seen.builder), seen.objects, seen.unread),
             Err(exit) => return Ok(Err(exit)),
         }
     }
+    let before = problems.facts;
     let mut visit = |documents: &[Document]| {
-        documents_to_objects::add_facts_to_builder(documents, Layer::Input, own, &mut builder, &mut problems);
+        // The builder is copied for the first fact only.
+        if built.is_none() || documents.iter().any(documents_to_objects::has_fact) {
+            built = None;
+            let builder = Arc::make_mut(&mut builder);
+            documents_to_objects::add_facts_to_builder(documents, Layer::Input, own, builder, &mut problems);
+        }
     };
     let running = pods.iter().zip(running).map(|(name, text)| (format!("pod/{name}"), text.into_bytes()));
     let loaded = read_files_and_directories::read_inputs_and_visit_facts(
@@ -150,7 +199,7 @@ pub(in crate::cli) fn read_inputs_and_live_cluster(
         arguments.allow_empty,
         &mut visit,
     );
-    let snapshot = builder.build();
+    let snapshot = built.unwrap_or_else(|| Arc::make_mut(&mut builder).build());
     if let Err(message) = arguments.choice.check_default_profile_exists(&snapshot) {
         writeln!(err, "error: {message}")?;
         return Ok(Err(Exit::Usage));
@@ -166,10 +215,11 @@ pub(in crate::cli) fn read_inputs_and_live_cluster(
         },
     };
     write_fact_warnings_and_input_errors(&problems, err)?;
+    let has_facts = problems.facts > before;
     // Warnings report these already.
     let unread = problems.errors.into_iter().map(|(u, _)| u).chain(forbidden).collect();
     let namespace = own.to_owned();
-    Ok(Ok(InputsAndSnapshot { loaded, snapshot, profile, namespace, unread }))
+    Ok(Ok(InputsAndSnapshot { loaded, snapshot, profile, namespace, unread, has_facts }))
 }
 
 /// Profiles and cluster facts in files, for `serve`. `None`, with the reasons on `err`, when a

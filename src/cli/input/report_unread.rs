@@ -13,7 +13,7 @@ pub(in crate::cli) fn write_fact_warnings_and_input_errors(
     problems: &documents_to_objects::FactProblems,
     err: &mut dyn Write,
 ) -> io::Result<()> {
-    for fact in &problems.warnings {
+    for fact in problems.warnings.iter().chain(&problems.unread_objects) {
         writeln!(
             err,
             "warning: {}:{}:{}: {}; the object is ignored",

@@ -12,10 +12,12 @@ impl FactKinds {
         Self(FactKind::names().map(str::as_bytes).collect())
     }
 
-    /// Whether a text may have an object of such a kind: the kind is in it as a word, or could be hidden.
+    /// Whether a text may have an object of such a kind: the kind, or that of a list of it, is in it as a word, or could be
+    /// hidden.
     pub(super) fn may_be_in(&self, text: &[u8]) -> bool {
         let mut words = text.split(|byte| !byte.is_ascii_alphanumeric());
-        words.any(|word| word.first().is_some_and(u8::is_ascii_uppercase) && self.0.contains(word))
+        let is_kind = |word: &[u8]| self.0.contains(word.strip_suffix(b"List").unwrap_or(word));
+        words.any(|word| word.first().is_some_and(u8::is_ascii_uppercase) && is_kind(word))
             || memchr::memchr3_iter(b'\\', b'!', b'%', text).any(|at| hides(text, at))
     }
 }
@@ -69,6 +71,7 @@ mod tests {
             "{\"k\\u0069nd\":\"Node\"}",
             "{\"kind\":\"\\u004eode\"}",
             "kind: List\nitems: [{kind: Node}]\n",
+            "apiVersion: v1\nkind: NodeList\nitems: [{metadata: {name: a}}]\n",
         ] {
             assert!(has_node(text) || text.starts_with('%'), "{text:?}");
             assert!(kinds.may_be_in(text.as_bytes()), "{text:?}");

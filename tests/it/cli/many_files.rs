@@ -3,7 +3,7 @@
 
 use crate::support::round_trip::same;
 use crate::support::suite::Suite;
-use crate::support::{Scratch, binary};
+use crate::support::{Scratch, binary, run};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::Value;
 use std::fmt::Write;
@@ -27,11 +27,60 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("many_files::errors_have_the_order_of_the_files", || Ok(order()?));
     suite.add("many_files::a_fact_counts_for_the_files_before_it", || Ok(facts()?));
     suite.add("many_files::links_stay_in_the_directory_or_repository", || Ok(links()?));
+    suite.add("many_files::named_links_stay_in_the_repository", || Ok(named_links()?));
+    suite.add("many_files::a_directory_that_is_too_deep_is_an_error", || Ok(deep_directory()?));
     suite.add("many_files::equal_pods_have_a_short_way_to_their_diff", || Ok(diff_of_equal_pods()?));
     if cfg!(target_os = "linux") {
         suite.add("many_files::a_file_that_changes_is_an_error", || Ok(change()?));
         suite.add("many_files::memory_grows_by_little_in_all_formats", || Ok(memory()?));
     }
+}
+
+/// A change of others may replace a named file or directory of a repository by a link to a file of the machine.
+fn named_links() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    let link = |target: &str, name: &str| {
+        std::os::unix::fs::symlink(target, scratch.path().join(name)).map_err(|e| e.to_string())
+    };
+    scratch.write("secret/token.yaml", "token: [hidden\n")?;
+    scratch.write("tree/.git", "gitdir: elsewhere\n")?;
+    scratch.write("tree/a/pod.yaml", pod("a", 8, 0))?;
+    link("../secret/token.yaml", "tree/file.yaml")?;
+    link("../secret", "tree/directory")?;
+    link("a", "tree/inside")?;
+    link("tree/a/pod.yaml", "own.yaml")?;
+    for named in ["tree/file.yaml", "tree/directory", "tree/directory/token.yaml"] {
+        for command in ["review", "why", "audit --cluster", "discover --cluster", "profiles validate"] {
+            let arguments: Vec<&str> = command.split(' ').chain([named]).collect();
+            let ran = run(&arguments, b"", scratch.path())?;
+            let words = format!("{named}:1:1: the symbolic link leads to ");
+            same(&format!("{arguments:?}: {}", ran.stderr), true, ran.stderr.contains(&words))?;
+            same("exit code", 2, ran.code)?;
+            same("shows the other file", false, (ran.stderr + &ran.stdout).contains("hidden"))?;
+        }
+    }
+    for named in ["tree/inside", "tree/inside/pod.yaml", "own.yaml"] {
+        let ran = run(&["review", named, "--fail-on", "never"], b"", scratch.path())?;
+        same(&format!("exit code of {named}: {}", ran.stderr), 0, ran.code)?;
+    }
+    Ok(())
+}
+
+/// Files below the deepest directory that is searched are not left out silently.
+fn deep_directory() -> Result<(), String> {
+    for (levels, code) in [(64, 0), (65, 2)] {
+        let scratch = Scratch::new()?;
+        scratch.write("tree/pod.yaml", pod("a", 8, 0))?;
+        scratch.write(&format!("tree/{}pod.yaml", "d/".repeat(levels)), pod("b", 8, 0))?;
+        for flags in [&["--no-config"][..], &[]] {
+            let arguments = [&["review", "tree", "--fail-on", "never"], flags].concat();
+            let ran = run(&arguments, b"", scratch.path())?;
+            same(&format!("exit code of {levels} levels: {}", ran.stderr), code, ran.code)?;
+            let words = "this directory is more than 64 levels below the named one";
+            same("error", code == 2, ran.stderr.contains(words))?;
+        }
+    }
+    Ok(())
 }
 
 /// A link in a directory must not show a file of the machine; and each file that links lead to is read once for them.

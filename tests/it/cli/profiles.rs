@@ -28,6 +28,8 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("profiles::test_reads_the_cluster_once", once);
     suite.add("profiles::update_keeps_what_an_expectation_leaves_out", update);
     suite.add("profiles::update_changes_no_expectation_that_cannot_be_read", unreadable_update);
+    suite.add("profiles::an_expectation_is_a_file_of_the_repository", links_of_expectations);
+    suite.add("profiles::many_cases_with_facts_end_in_an_error", many_cases);
     suite.add("profiles::a_case_sees_no_object_of_another", apart);
     suite.add("profiles::usage", usage);
     for name in names(&how_to()) {
@@ -200,6 +202,61 @@ fn unreadable_update() -> Outcome {
     same("exit code", 2, ran.code)?;
     assert!(ran.stderr.contains("did you mean \"results\"?"), "{}", ran.stderr);
     Ok(same("the file", "result: []\n", read(&scratch.path().join("cases/ranks.expected.yaml"))?.as_str())?)
+}
+
+/// An expectation that is a link shows no file of the machine, never ends, and writes no file outside of the repository.
+fn links_of_expectations() -> Outcome {
+    let scratch = scratch()?;
+    let expected = scratch.path().join("cases/ranks.expected.yaml");
+    scratch.write(".git", "gitdir: elsewhere\n")?;
+    scratch.write("shared.yaml", read(&expected)?)?;
+    let outside = Scratch::new()?;
+    outside.write("secret.yaml", "hidden: [1\n")?;
+    let secret = outside.path().join("secret.yaml");
+    let new = outside.path().join("new.yaml");
+    let update = [&TEST[..], &["--update"]].concat();
+    for (target, code, words) in [
+        (Path::new("../shared.yaml"), 0, ""),
+        (&secret, 2, "the symbolic link leads to "),
+        (Path::new("/dev/zero"), 2, "the symbolic link leads to /dev/zero"),
+        (&new, 2, "the symbolic link leads to no file"),
+        (Path::new("../cases"), 2, "an expectation is a regular file"),
+    ] {
+        std::fs::remove_file(&expected)?;
+        std::os::unix::fs::symlink(target, &expected)?;
+        for arguments in [&TEST[..], &update] {
+            let ran = profiles(arguments, scratch.path())?;
+            same(&format!("exit code with {target:?}: {}", ran.stderr), code, ran.code)?;
+            same(&ran.stderr, true, ran.stderr.contains(words) && !ran.stderr.contains("hidden"))?;
+        }
+    }
+    same("the other file", "hidden: [1\n", read(&secret)?.as_str())?;
+    Ok(same("a new file", false, new.exists())?)
+}
+
+/// Each case with facts takes as long as all facts of the cluster.
+fn many_cases() -> Outcome {
+    let scratch = scratch()?;
+    let node = |i: usize| {
+        format!("apiVersion: v1\nkind: Node\nmetadata: {{name: n{i}, labels: {{a: b{i}}}}}\n---\n")
+    };
+    scratch.write("nodes.yaml", (0..5_000).map(node).collect::<String>())?;
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: i}]}\n";
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: lab}\n---\n";
+    for (facts, code) in [("", 0), (namespace, 2)] {
+        for i in 0..300 {
+            scratch.write(&format!("cases/c{i}.yaml"), format!("{facts}{pod}"))?;
+            scratch.write(
+                &format!("cases/c{i}.expected.yaml"),
+                "results: [{object: Pod default/a, profile: null}]\n",
+            )?;
+        }
+        let ran = profiles(&[&TEST[..], &["--cluster", "nodes.yaml"]].concat(), scratch.path())?;
+        same(&format!("exit code: {}{}", ran.stdout, ran.stderr), code, ran.code)?;
+        let words = "the inputs cause far more work than their size explains";
+        same(&ran.stderr, code == 2, ran.stderr.contains(words))?;
+    }
+    Ok(())
 }
 
 /// Facts of one case, such as a Namespace, are unknown in the next.

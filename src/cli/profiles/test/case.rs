@@ -1,15 +1,18 @@
 //! One case: its manifest, its expectation, and their comparison.
 
 use super::expected_results::{ExpectedResult, ExpectedResults};
-use crate::cli::input::{self, InputFlags, ProfilesAndFacts};
+use crate::cli::input::links_in_directories::why_link_of_repository_is_refused;
+use crate::cli::input::{self, InputFlags, SharedFacts};
 use crate::cli::review::{Ignores, ReviewOptions, review_document};
+use crate::decision_limits::RunBudget;
 use crate::report::ci::text_without_runner_commands;
 use crate::report::review_text::kind_name_and_template;
 use crate::report::{Located, ReviewedObject};
 use crate::rules::Finding;
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How the name of an expectation ends.
@@ -35,6 +38,30 @@ pub(super) enum CaseOutcome {
     Unreadable(String),
 }
 
+/// Longest expectation (bytes).
+const MAX_BYTES: u64 = 16 << 20;
+
+/// The bytes of a file; `None` if it does not exist. A change of others may bring an expectation that is a link to a device,
+/// which never ends, or to a file of the machine, which `--update` would overwrite.
+fn read_regular_file_of_repository(path: &Path) -> Result<Option<Vec<u8>>, String> {
+    if let Some(message) = why_link_of_repository_is_refused(path) {
+        return Err(message);
+    }
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
+            return Err("the symbolic link leads to no file; remove the link".to_owned());
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+        Ok(meta) if !meta.is_file() => return Err("an expectation is a regular file".to_owned()),
+        Ok(meta) if meta.len() > MAX_BYTES => return Err("an expectation has at most 16 MiB".to_owned()),
+        Ok(_) => {}
+    }
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes));
+    read.map(|_| Some(bytes)).map_err(|error| error.to_string())
+}
+
 impl Case {
     pub(super) fn new(input: PathBuf) -> Self {
         let mut expected = input.with_extension("").into_os_string();
@@ -46,10 +73,19 @@ impl Case {
     pub(super) fn review_and_compare_or_update(
         &self,
         inputs: &InputFlags,
-        given: ProfilesAndFacts,
+        (facts, work): (&SharedFacts, &Arc<RunBudget>),
         update: bool,
         err: &mut dyn Write,
     ) -> io::Result<CaseOutcome> {
+        if work.is_spent() {
+            let message = format!(
+                "{}: this case is not tested: the inputs cause far more work than their size explains (many cases with \
+                 Kubernetes objects of their own, beside many objects of the cluster); test them in several runs",
+                self.input.display()
+            );
+            writeln!(err, "error: {}", text_without_runner_commands(&message))?;
+            return Ok(CaseOutcome::Unreadable(message));
+        }
         let expected = match self.expectation() {
             Ok(expected) => expected,
             Err(message) => {
@@ -57,10 +93,11 @@ impl Case {
                 return Ok(CaseOutcome::Unreadable(message));
             }
         };
-        let prepared = match input::read_inputs_and_live_cluster(inputs, given, err)? {
+        let prepared = match input::read_inputs_and_live_cluster(inputs, facts.for_input(), err)? {
             Ok(prepared) => prepared,
             Err(_) => return Ok(CaseOutcome::Unreadable("the case cannot be reviewed".to_owned())),
         };
+        facts.spend_work_of_input(&prepared, work);
         let (namespace, mode, profile) = (prepared.namespace, None, prepared.profile);
         let ignores = Ignores::default();
         let setting = ReviewOptions {
@@ -70,7 +107,7 @@ impl Case {
             audience: None,
             ignores,
             why: false,
-            work: Arc::default(),
+            work: Arc::clone(work),
             estimate: None,
         };
         let (reviews, problems) = review_document::review_all_documents_and_report_unread(
@@ -117,10 +154,9 @@ impl Case {
     /// The expectation; `None` without a file.
     fn expectation(&self) -> Result<Option<ExpectedResults>, String> {
         let name = self.expected.display().to_string();
-        match std::fs::read(&self.expected) {
-            Ok(text) => ExpectedResults::read(&name, &text).map(Some),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(format!("{name}: {error}")),
+        match read_regular_file_of_repository(&self.expected) {
+            Ok(text) => text.map(|text| ExpectedResults::read(&name, &text)).transpose(),
+            Err(message) => Err(format!("{name}: {message}")),
         }
     }
 

@@ -12,6 +12,7 @@ use case::{Case, CaseOutcome};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 use test_report::Format;
 
 #[derive(Debug, clap::Args)]
@@ -49,14 +50,16 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     // Profiles and cluster are read once. What is wrong with them is reported once, and not with every case.
     let mut reported = Vec::new();
     let shared = InputFlags::of_files(Vec::new(), &files, &arguments.choice);
-    let given = match input::read_profiles_and_fact_files(&shared, None, &mut reported)? {
+    let mut given = match input::read_profiles_and_fact_files(&shared, None, &mut reported)? {
         Ok(given) => given,
         Err(exit) => {
             err.write_all(&reported)?;
             return Ok(exit);
         }
     };
-    let cases = given.clone_without_problems();
+    // Whoever may change the cases may write many of them.
+    let work = Arc::default();
+    let facts = given.for_many_inputs(&work);
     let prepared = input::read_inputs_and_live_cluster(&shared, given, &mut reported)?;
     err.write_all(&reported)?;
     match prepared {
@@ -77,12 +80,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     for case in found {
         let mut noted = Vec::new();
         let inputs = InputFlags::of_files(vec![case.input.clone()], &files, &arguments.choice);
-        let outcome = case.review_and_compare_or_update(
-            &inputs,
-            cases.clone_without_problems(),
-            arguments.update,
-            &mut noted,
-        )?;
+        let outcome =
+            case.review_and_compare_or_update(&inputs, (&facts, &work), arguments.update, &mut noted)?;
         let noted = String::from_utf8_lossy(&noted).into_owned();
         for line in noted.lines().filter(|line| !reported.contains(*line)) {
             writeln!(err, "{line}")?;

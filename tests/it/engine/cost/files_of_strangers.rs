@@ -11,7 +11,7 @@ const CONFIG: &str = ".fabric-admission.yaml";
 /// A command, and the files of a size that it reads.
 type Shape = (&'static str, &'static str, fn(usize) -> Vec<(String, String)>);
 
-const SHAPES: [Shape; 6] = [
+const SHAPES: [Shape; 7] = [
     ("equal pods in a diff", "review -o diff --profile roce-sriov input.yaml", |n| {
         let pod = "&p {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i, resources: \
                    {limits: {nvidia.com/gpu: 8}}}]}}";
@@ -82,6 +82,34 @@ const SHAPES: [Shape; 6] = [
         let (_, text) = aliased(&profile, "*p", n / 8);
         vec![("profiles.yaml".to_owned(), text), ("input.yaml".to_owned(), "{}\n".to_owned())]
     }),
+    (
+        "cases of `profiles test`, and nodes and profiles",
+        "profiles test cases --cluster nodes.yaml --profiles profiles.yaml",
+        |n| {
+            let node = |i: usize| {
+                format!("kind: Node\napiVersion: v1\nmetadata: {{name: n{i}, labels: {{a: b{i}}}}}\n---\n")
+            };
+            let profile = |i: usize| {
+                format!(
+                    "apiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {{name: p{i}}}\nspec: {{base: \
+                 roce-sriov, nodeSelector: {{matchLabels: {{a: b{i}}}}}}}\n---\n"
+                )
+            };
+            let pod =
+                "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: i}]}\n";
+            let case = |i: usize| {
+                let expected = "results: [{object: Pod default/a, profile: null}]\n";
+                [
+                    (format!("cases/{i}.yaml"), pod.to_owned()),
+                    (format!("cases/{i}.expected.yaml"), expected.to_owned()),
+                ]
+            };
+            let mut files: Vec<(String, String)> = (0..n * 4).flat_map(case).collect();
+            files.push(("nodes.yaml".to_owned(), (0..n * 8).map(node).collect()));
+            files.push(("profiles.yaml".to_owned(), (0..n * 2).map(profile).collect()));
+            files
+        },
+    ),
     ("directives of YAML", "review input.yaml", |n| {
         vec![("input.yaml".to_owned(), format!("{}---\n{{}}\n", "%TAG !0! a\n".repeat(n * 50)))]
     }),
