@@ -15,6 +15,7 @@ use crate::decision_limits::RunBudget;
 use crate::manifest::Document as Manifest;
 use crate::profile::{FabricProfile, Profile};
 use crate::report::audit::json::AuditScopeAndGaps;
+use crate::report::ci::text_without_runner_commands;
 use crate::report::unread_by_audit::{KindNotKnown, WhyKindIsNotKnown, group_of_api_version};
 use crate::snapshot::{Builder, Layer, Snapshot};
 use std::collections::BTreeSet;
@@ -90,7 +91,7 @@ pub(super) fn audit_live_cluster(
         let profile = match check_flags_and_find_profile(arguments, &snapshot, bases, namespaces.as_ref()) {
             Ok(profile) => profile,
             Err(message) => {
-                writeln!(err, "error: {message}")?;
+                writeln!(err, "error: {}", text_without_runner_commands(&message))?;
                 return Ok(Err(Exit::Usage));
             }
         };
@@ -168,7 +169,7 @@ pub(super) fn audit_files(
     ) {
         Ok(profile) => profile,
         Err(message) => {
-            writeln!(err, "error: {message}")?;
+            writeln!(err, "error: {}", text_without_runner_commands(&message))?;
             return Ok(Err(Exit::Usage));
         }
     };
@@ -199,7 +200,8 @@ pub(super) fn audit_files(
         has_profile,
     );
     for gap in gaps.iter().filter(|_| !arguments.shows_text()) {
-        writeln!(err, "warning: no {} in the files: {}; {}", gap.kind, gap.message, gap.effect)?;
+        let message = text_without_runner_commands(&gap.message);
+        writeln!(err, "warning: no {} in the files: {message}; {}", gap.kind, gap.effect)?;
     }
     let mut frame = frame(arguments, gaps);
     frame.errors.extend(problems.errors.into_iter().map(|(unread, _)| unread));

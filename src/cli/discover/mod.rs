@@ -9,6 +9,7 @@ use super::input::{documents_to_objects, read_and_find_profiles};
 use crate::cli::pretty_json::write_pretty_json;
 use crate::discover::{Discovered, discover, drift, printed_result};
 use crate::profile::FabricProfile;
+use crate::report::ci::text_without_runner_commands;
 use crate::text::count_with_noun;
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -88,7 +89,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     };
     let found = discover(read.sources, &built_in_profiles);
     for (kind, why) in &found.unread {
-        writeln!(err, "warning: {kind} could not be read: {why}")?;
+        writeln!(err, "warning: {kind} could not be read: {}", text_without_runner_commands(why))?;
     }
     let differs = if arguments.diff {
         let existing = existing.unwrap_or_else(|| found.profiles.clone());
@@ -117,11 +118,12 @@ fn write_discovered(
         }
     }
     for unknown in &found.unknown {
-        let nodes = unknown.subject();
-        writeln!(err, "warning: no profile for {nodes}: {}. {}", unknown.reason, unknown.question)?;
+        let text = format!("no profile for {}: {}. {}", unknown.subject(), unknown.reason, unknown.question);
+        writeln!(err, "warning: {}", text_without_runner_commands(&text))?;
     }
     if found.drafts.is_empty() && found.unknown.is_empty() {
-        writeln!(err, "warning: no profile: {}", printed_result::why_nothing_was_found(found))?;
+        let why = printed_result::why_nothing_was_found(found);
+        writeln!(err, "warning: no profile: {}", text_without_runner_commands(&why))?;
     }
     let questions: usize = found.drafts.iter().map(|draft| draft.questions.len()).sum();
     if questions > 0 {
@@ -147,7 +149,7 @@ fn write_drift_and_whether_any(
     let comparison = match drift(found, existing, bases) {
         Ok(comparison) => comparison,
         Err(error) => {
-            writeln!(err, "error: {error}")?;
+            writeln!(err, "error: {}", text_without_runner_commands(&error.to_string()))?;
             return Ok(Err(Exit::Usage));
         }
     };
@@ -158,7 +160,8 @@ fn write_drift_and_whether_any(
         }
     }
     for not in &comparison.not_compared {
-        writeln!(err, "note: FabricProfile {} is not compared: {}", not.profile, not.reason)?;
+        let text = format!("FabricProfile {} is not compared: {}", not.profile, not.reason);
+        writeln!(err, "note: {}", text_without_runner_commands(&text))?;
     }
     let compared = count_with_noun(comparison.compared, "profile");
     let differences = comparison.drifts.len();

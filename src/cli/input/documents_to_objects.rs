@@ -274,6 +274,8 @@ pub(in crate::cli) struct FactProblems {
     /// Facts that were taken (count), and the documents that were looked through for them (bytes).
     pub(in crate::cli) facts: usize,
     pub(in crate::cli) bytes: usize,
+    /// The same documents as JSON, with YAML aliases written out (bytes).
+    pub(in crate::cli) bytes_as_json: usize,
 }
 
 /// Most FabricProfiles of files (count): each is compared with each kind of nodes. A cluster has a few.
@@ -297,6 +299,7 @@ pub(in crate::cli) fn add_facts_to_builder(
 ) {
     for document in documents {
         problems.bytes = problems.bytes.saturating_add(document.text.len());
+        problems.bytes_as_json = problems.bytes_as_json.saturating_add(document.json.get().len());
         for found in objects_in(document) {
             let object = match found {
                 ObjectSkippedOrUnread::Object(object) => object,

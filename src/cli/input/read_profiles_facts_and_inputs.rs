@@ -12,6 +12,7 @@ use crate::decision_limits::RunBudget;
 use crate::manifest::Document;
 use crate::profile::{FabricProfile, Profile};
 use crate::report::UnreadInput;
+use crate::report::ci::text_without_runner_commands;
 use crate::snapshot::{Builder, Layer, Settings, Snapshot};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -31,6 +32,8 @@ pub(in crate::cli) struct InputsAndSnapshot {
     pub(in crate::cli) unread: Vec<UnreadInput>,
     /// Whether the inputs have facts.
     has_facts: bool,
+    /// Documents of the files with facts, beside the inputs, as JSON (bytes).
+    pub(in crate::cli) bytes_of_fact_documents: usize,
 }
 
 /// What is known before any input is read: profiles and facts of files.
@@ -183,7 +186,7 @@ pub(in crate::cli) fn read_inputs_and_live_cluster(
             Err(exit) => return Ok(Err(exit)),
         }
     }
-    let before = problems.facts;
+    let (before, bytes_of_fact_documents) = (problems.facts, problems.bytes_as_json);
     let mut visit = |documents: &[Document]| {
         // The builder is copied for the first fact only.
         if built.is_none() || documents.iter().any(documents_to_objects::has_fact) {
@@ -201,7 +204,7 @@ pub(in crate::cli) fn read_inputs_and_live_cluster(
     );
     let snapshot = built.unwrap_or_else(|| Arc::make_mut(&mut builder).build());
     if let Err(message) = arguments.choice.check_default_profile_exists(&snapshot) {
-        writeln!(err, "error: {message}")?;
+        writeln!(err, "error: {}", text_without_runner_commands(&message))?;
         return Ok(Err(Exit::Usage));
     }
     let profile = match &arguments.profile {
@@ -209,7 +212,7 @@ pub(in crate::cli) fn read_inputs_and_live_cluster(
         Some(name) => match read_and_find_profiles::find_site_or_built_in_profile(name, &snapshot, &bases) {
             Ok(profile) => Some(profile),
             Err(message) => {
-                writeln!(err, "error: --profile: {message}")?;
+                writeln!(err, "error: --profile: {}", text_without_runner_commands(&message))?;
                 return Ok(Err(Exit::Usage));
             }
         },
@@ -219,7 +222,15 @@ pub(in crate::cli) fn read_inputs_and_live_cluster(
     // Warnings report these already.
     let unread = problems.errors.into_iter().map(|(u, _)| u).chain(forbidden).collect();
     let namespace = own.to_owned();
-    Ok(Ok(InputsAndSnapshot { loaded, snapshot, profile, namespace, unread, has_facts }))
+    Ok(Ok(InputsAndSnapshot {
+        loaded,
+        snapshot,
+        profile,
+        namespace,
+        unread,
+        has_facts,
+        bytes_of_fact_documents,
+    }))
 }
 
 /// Profiles and cluster facts in files, for `serve`. `None`, with the reasons on `err`, when a
@@ -257,7 +268,7 @@ pub(in crate::cli) fn read_facts_for_server(
     }
     // In a live cluster the default profile may be created later.
     if !live && let Err(message) = settings.choice.check_default_profile_exists(&snapshot) {
-        writeln!(err, "error: {message}")?;
+        writeln!(err, "error: {}", text_without_runner_commands(&message))?;
         return Ok(None);
     }
     Ok(problems.errors.is_empty().then_some((builder, snapshot)))

@@ -14,11 +14,9 @@ pub(in crate::cli) fn write_fact_warnings_and_input_errors(
     err: &mut dyn Write,
 ) -> io::Result<()> {
     for fact in problems.warnings.iter().chain(&problems.unread_objects) {
-        writeln!(
-            err,
-            "warning: {}:{}:{}: {}; the object is ignored",
-            fact.file, fact.line, fact.column, fact.message
-        )?;
+        let (file, message) =
+            (text_without_runner_commands(&fact.file), text_without_runner_commands(&fact.message));
+        writeln!(err, "warning: {file}:{}:{}: {message}; the object is ignored", fact.line, fact.column)?;
     }
     report_unread(&problems.errors, err)
 }

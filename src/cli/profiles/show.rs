@@ -6,6 +6,7 @@ use super::used_by;
 use crate::cli::Exit;
 use crate::manifest::{self, DocumentOrError, to_yaml};
 use crate::profile::{FabricProfile, ProfileWithAllDefaults, ValueOrigin, write_out_all_defaults};
+use crate::report::ci::text_without_runner_commands;
 use crate::text::nearest_if_probably_meant;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,11 +61,12 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
                 Some(near) => format!("did you mean {near:?}?"),
                 None => format!("known: {}", names.iter().cloned().collect::<Vec<_>>().join(", ")),
             };
-            writeln!(err, "error: profile {:?} does not exist; {hint}", arguments.name)?;
+            let message = format!("profile {:?} does not exist; {hint}", arguments.name);
+            writeln!(err, "error: {}", text_without_runner_commands(&message))?;
             Ok(Exit::Usage)
         }
         Some(Err(message)) => {
-            writeln!(err, "error: {message}")?;
+            writeln!(err, "error: {}", text_without_runner_commands(&message))?;
             Ok(Exit::Usage)
         }
         Some(Ok(text)) => {

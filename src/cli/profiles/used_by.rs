@@ -4,6 +4,7 @@ use super::profiles_source::ProfileSourceFlags;
 use crate::cli::Exit;
 use crate::cli::audit;
 use crate::report::audit::json::WorkloadEntry;
+use crate::report::ci::text_without_runner_commands;
 use crate::report::finding_identity_for_baselines::ObjectName;
 use crate::text::{count_with_noun, escaped_and_cut, nearest_if_probably_meant};
 use std::io::{self, Write};
@@ -77,6 +78,7 @@ fn exit_if_profile_unknown(
         Some(near) => format!("did you mean {near:?}?"),
         None => format!("known: {}", names().collect::<Vec<_>>().join(", ")),
     };
+    let hint = text_without_runner_commands(&hint);
     writeln!(err, "error: no pod has profile {name:?}, and the source has no profile of this name; {hint}")?;
     Ok(Some(Exit::Usage))
 }

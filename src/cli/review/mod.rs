@@ -89,8 +89,17 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
                     return Ok(Exit::Usage);
                 }
             };
+        let first = group.paths.first().map(|path| path.display().to_string()).unwrap_or_default();
         match read_inputs_of_one_config::read_inputs_with_config(arguments, group, baseline, &work, err)? {
-            Ok(review) => reviews.push(review),
+            Ok(review) => {
+                let of_flag = !arguments.input.cluster().is_empty();
+                let length = if of_flag { 0 } else { review.prepared.bytes_of_fact_documents };
+                if let Err(message) = named.add_documents_or_refuse(length, || first.clone()) {
+                    writeln!(err, "error: {}", text_without_runner_commands(&message))?;
+                    return Ok(Exit::Usage);
+                }
+                reviews.push(review);
+            }
             Err(exit) => return Ok(exit),
         }
     }

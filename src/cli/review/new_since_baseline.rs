@@ -33,11 +33,13 @@ impl Baselines {
 
     /// Reads a file, unless it is read already.
     pub(super) fn read_once(&mut self, path: &Path) -> Result<BaselineNumber, String> {
-        if let Some(number) = self.files.iter().position(|(known, ..)| known == path) {
+        // Many configurations may name one file in different ways.
+        let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        if let Some(number) = self.files.iter().position(|(known, ..)| *known == whole) {
             return Ok(BaselineNumber(number));
         }
         let since = RunningBaselineComparison::new(read_and_write_baseline_file::read(path)?);
-        self.files.push((path.to_path_buf(), since, Coverage::default()));
+        self.files.push((whole, since, Coverage::default()));
         Ok(BaselineNumber(self.files.len() - 1))
     }
 

@@ -1,6 +1,7 @@
 //! The review as text, to be read at three in the morning: a line of verdict for each object, the
 //! changes with their reasons, the findings with their fixes, and a summary.
 
+use super::ci::text_without_runner_commands;
 use super::review_summary_by_rule::{ByRule, RuleCount};
 use super::source_line_snippet::{LinesOfFile, snippet};
 use super::terminal_lines::{columns, without_backticks, wrapped};
@@ -240,7 +241,7 @@ pub fn write_finding(
         }
     }
     let path = if finding.path.is_empty() { "(whole object)" } else { &finding.path };
-    writeln!(out, "      {DIM}at  {path}{DIM:#}")?;
+    writeln!(out, "      {DIM}at  {}{DIM:#}", text_without_runner_commands(path))?;
     writeln!(out, "      fix {}", wrapped(&finding.fix, FIELD_TEXT_INDENT, FIELD_TEXT_INDENT, width))?;
     match finding.because {
         Some(reason) => {

@@ -50,6 +50,7 @@ fn json(text: &str) -> Result<Value, String> {
 const FILE: &str = "a:b, c.yaml";
 
 pub(crate) fn add(suite: &mut Suite) {
+    suite.add("ci_formats::names_begin_no_line_of_a_log", || Ok(names_begin_no_line()?));
     suite.add("ci_formats::sarif_has_what_github_asks", || Ok(sarif()?));
     suite.add("ci_formats::sarif_keeps_within_githubs_limits", || Ok(many_results()?));
     suite.add("ci_formats::fingerprints_survive_moved_lines", || Ok(fingerprints()?));
@@ -314,6 +315,59 @@ fn partial() -> Result<(), String> {
             false,
             review(&scratch, format, &[FILE])?.stdout.contains(mark),
         )?;
+    }
+    Ok(())
+}
+
+/// A runner looks for commands at the start of each line of stdout and stderr, and a terminal takes orders from escapes.
+fn names_begin_no_line() -> Result<(), String> {
+    const EVIL: &str = "\u{1b}[31mx\n::error::injected";
+    let scratch = Scratch::new()?;
+    let pod = serde_json::json!({"apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": EVIL, "namespace": EVIL, "annotations": {"fabric-admission.dev/profile": EVIL}},
+        "spec": {"containers": [{"name": EVIL, "image": EVIL, "env": [{"name": EVIL, "value": EVIL}],
+            "resources": {"limits": {"nvidia.com/gpu": 8, EVIL: EVIL}, "requests": {"nvidia.com/gpu": 4}}}]}});
+    let node = serde_json::json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": EVIL, "labels": {EVIL: EVIL}},
+        "status": {"allocatable": {"nvidia.com/gpu": "8", format!("rdma/{EVIL}"): "8"}}});
+    let policy = serde_json::json!({"apiVersion": "sriovnetwork.openshift.io/v1", "kind": "SriovNetworkNodePolicy",
+        "metadata": {"name": EVIL, "namespace": EVIL}, "spec": {"resourceName": EVIL, EVIL: EVIL}});
+    let profile = serde_json::json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile",
+        "metadata": {"name": EVIL}, "spec": {"base": "roce-sriov"}});
+    let broken = serde_json::json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile",
+        "metadata": {"name": EVIL}, "spec": {EVIL: EVIL}});
+    let unreadable = serde_json::json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "labels": {EVIL: []}}});
+    let good = serde_json::json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"},
+        "spec": {"containers": [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": 8}}}]}});
+    for objects in [vec![&pod, &node, &policy, &unreadable], vec![&profile, &good], vec![&broken, &good]] {
+        let text: Vec<String> = objects.iter().map(ToString::to_string).collect();
+        let file = format!("in/{EVIL}.yaml");
+        scratch.write(&file, text.join("\n---\n"))?;
+        let mut commands = vec![
+            "why in",
+            "audit --cluster in",
+            "discover --cluster in",
+            "discover --diff --cluster in",
+            "profiles list --cluster in",
+            "profiles validate in",
+            "profiles show none --profiles in",
+            "profiles test in",
+            "profiles test in -o junit",
+            "profiles test in -o github",
+            "review in --profiles in",
+        ];
+        let formats = ["text", "json", "yaml", "patch", "diff", "sarif", "junit", "github", "gitlab"];
+        let reviews: Vec<String> =
+            formats.iter().map(|format| format!("review in --profile roce-sriov -o {format}")).collect();
+        commands.extend(reviews.iter().map(String::as_str));
+        for command in commands {
+            let arguments: Vec<&str> = command.split(' ').collect();
+            let ran = run(&arguments, b"", scratch.path())?;
+            for (stream, text) in [("stdout", &ran.stdout), ("stderr", &ran.stderr)] {
+                let wrong = text.lines().find(|line| line.starts_with("::error::injected"));
+                same(&format!("{stream} of {command}: {text}"), None, wrong)?;
+                same(&format!("escapes in {stream} of {command}"), false, text.contains('\u{1b}'))?;
+            }
+        }
     }
     Ok(())
 }

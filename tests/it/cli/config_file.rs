@@ -127,6 +127,7 @@ pub(crate) fn add(suite: &mut Suite) {
         }
         Ok(())
     });
+    suite.add("config_file::configurations_repeat_no_long_file", || Ok(repeated()?));
     suite.add("config_file::paths_stay_in_the_repository", || {
         let scratch = scratch()?;
         scratch.write("tree/.git", "gitdir: elsewhere\n")?;
@@ -248,4 +249,64 @@ fn ignored() -> Result<(), String> {
     same("-o patch", true, patch.stderr.contains("by a finding that the configuration ignores"))?;
     scratch.write(NAME, entry("FAB302", "sub"))?;
     same("another rule", 1, review(&scratch, &["sub/policy.yaml"])?.code)
+}
+
+/// Many directories have a short configuration, or a link, that leads to one long file.
+fn repeated() -> Result<(), String> {
+    let directories = |scratch: &Scratch, number: usize, config: &str| {
+        let pod = std::fs::read(scratch.path().join("pod.yaml")).map_err(|e| e.to_string())?;
+        for i in 0..number {
+            scratch.write(&format!("all/d{i}/pod.yaml"), &pod)?;
+            let link = scratch.path().join(format!("all/d{i}/{NAME}"));
+            match config.strip_prefix("-> ") {
+                Some(target) => std::os::unix::fs::symlink(target, link).map_err(|e| e.to_string())?,
+                None => scratch.write(&format!("all/d{i}/{NAME}"), config)?,
+            }
+        }
+        Ok::<_, String>(())
+    };
+    // Links to one long configuration. A file that others extend is read once.
+    let long: String =
+        (0..1_000).map(|i| format!("- {{rules: [FAB501], reason: a, paths: [\"a{i}\"]}}\n")).collect();
+    for (number, config, code) in [
+        (100, "-> ../../long.yaml", 0),
+        (200, "-> ../../long.yaml", 2),
+        (200, "extend: ../../long.yaml\n", 0),
+    ] {
+        let scratch = scratch()?;
+        scratch.write("long.yaml", format!("ignore:\n{long}"))?;
+        directories(&scratch, number, config)?;
+        let ran = review(&scratch, &["all"])?;
+        same(&format!("exit code of {number} times {config}: {}", ran.stderr), code, ran.code)?;
+        same(&ran.stderr, code == 2, ran.stderr.contains("have more than 8 MiB in total"))?;
+    }
+    // Too many of them: none is read.
+    let scratch = scratch()?;
+    directories(&scratch, 1_001, "-> ../../short.yaml")?;
+    scratch.write("short.yaml", "namespace: a\n")?;
+    let ran = review(&scratch, &["all"])?;
+    same("exit code", 2, ran.code)?;
+    same(&ran.stderr, true, ran.stderr.contains("more than 1000 configuration files"))?;
+    // Aliases make a long document of few bytes.
+    let scratch = self::scratch()?;
+    let labels: String = (0..60).map(|i| format!("l{i}: {}, ", "v".repeat(40))).collect();
+    let nodes: String =
+        (1..40).map(|i| format!("- {{kind: Node, metadata: {{name: n{i}, labels: *l}}}}\n")).collect();
+    let list = format!(
+        "apiVersion: v1\nkind: List\nitems:\n- {{kind: Node, metadata: {{name: n, labels: &l {{{labels}}}}}}}\n{nodes}---\n"
+    );
+    scratch.write("facts.yaml", list.repeat(20))?;
+    directories(&scratch, 20, "cluster: [../../facts.yaml]\n")?;
+    let ran = review(&scratch, &["all"])?;
+    same(&format!("exit code: {}", ran.stderr), 2, ran.code)?;
+    same(&ran.stderr, true, ran.stderr.contains("name files of more than 32 MiB in total"))?;
+    let ran = review(&scratch, &["all", "--cluster", "facts.yaml", "--fail-on", "never"])?;
+    same(&format!("exit code with the flag: {}", ran.stderr), 0, ran.code)?;
+    // All directories have one baseline, which they name in different ways.
+    let scratch = self::scratch()?;
+    let written = review(&scratch, &["pod.yaml", "--write-baseline", "baseline.json"])?;
+    same(&format!("exit code: {}", written.stderr), true, written.code < 2)?;
+    directories(&scratch, 3, "baseline: ../../baseline.json\n")?;
+    let ran = run(&["review", "-o", "json", "all"], b"", scratch.path())?;
+    same(&format!("exit code: {}", ran.stderr), 0, ran.code)
 }

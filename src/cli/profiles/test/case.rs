@@ -192,8 +192,8 @@ impl Case {
         let hunks = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &lines).to_string();
         let mut text = format!(
             "--- {}, expected\n+++ {}, found\n{hunks}",
-            self.expected.display(),
-            self.input.display()
+            text_without_runner_commands(&self.expected.display().to_string()),
+            text_without_runner_commands(&self.input.display().to_string())
         );
         for (result, entry) in results.iter().zip(&after.results) {
             let known = before.results.iter().find(|known| known.object == entry.object);

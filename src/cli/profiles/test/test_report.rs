@@ -1,7 +1,9 @@
 //! Results of the cases in three formats.
 
 use super::case::{Case, CaseOutcome};
-use crate::report::ci::{command_property, command_text, text_without_runner_commands, xml_text};
+use crate::report::ci::{
+    command_property, command_text, text_without_runner_commands, xml_attribute, xml_text,
+};
 use crate::text::count_with_noun;
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -66,7 +68,7 @@ fn write_junit(results: &[(Case, CaseOutcome)], out: &mut dyn Write) -> io::Resu
         "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"0\">"
     )?;
     for (case, outcome) in results {
-        let file = xml_text(&case.input.display().to_string());
+        let file = xml_attribute(&case.input.display().to_string());
         write!(out, "    <testcase classname=\"{name}\" name=\"{file}\" file=\"{file}\" time=\"0\"")?;
         let (element, kind, message, content) = match outcome {
             CaseOutcome::Same | CaseOutcome::Written => {
@@ -76,7 +78,9 @@ fn write_junit(results: &[(Case, CaseOutcome)], out: &mut dyn Write) -> io::Resu
             CaseOutcome::Different(text) => {
                 ("failure", "difference", "the results differ from the expectation", text)
             }
-            CaseOutcome::Unreadable(text) => ("error", "input", "the case cannot be read", text),
+            CaseOutcome::Unreadable(text) => {
+                ("error", "input", "the case cannot be read", &text_without_runner_commands(text))
+            }
         };
         let content = xml_text(content);
         writeln!(out, ">\n      <{element} message=\"{message}\" type=\"{kind}\">{content}</{element}>")?;

@@ -55,6 +55,30 @@ pub(in crate::cli::review) struct Config {
     pub(in crate::cli::review) ignores: Ignores,
 }
 
+/// Bytes of all configurations of a run. Each takes up to fifteen times as much memory, and a change of others may bring a
+/// link to one long file for each of many directories.
+const MAX_BYTES_OF_RUN: usize = 8 << 20;
+
+/// The configurations that were read.
+#[derive(Default)]
+pub(super) struct ConfigsSoFar {
+    /// Those that others extend: many files may extend one.
+    extended: HashMap<PathBuf, Config>,
+    bytes: usize,
+}
+
+impl ConfigsSoFar {
+    fn add_bytes(&mut self, bytes: usize) -> Result<(), String> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes > MAX_BYTES_OF_RUN {
+            return Err("the configuration files of this run have more than 8 MiB in total. Use one configuration file above, \
+                        or let files extend one file"
+                .to_owned());
+        }
+        Ok(())
+    }
+}
+
 /// The bytes of a regular file. A device or a pipe may never end, and a change of others may bring the file.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     if !std::fs::metadata(path)?.is_file() {
@@ -71,33 +95,26 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 impl Config {
     /// Reads a file that a flag names, and those that it extends. The file may be anywhere.
     pub(super) fn read(path: &Path) -> Result<Self, UnreadInput> {
-        Self::read_from(path, &mut HashMap::new(), 1)
+        Self::read_from(path, &mut ConfigsSoFar::default(), 1)
     }
 
-    /// Reads a file that was found beside or above the inputs. `extended`: files that were read before, since many files may
-    /// extend one.
-    pub(super) fn read_found_file(
-        path: &Path,
-        extended: &mut HashMap<PathBuf, Self>,
-    ) -> Result<Self, UnreadInput> {
+    /// Reads a file that was found beside or above the inputs.
+    pub(super) fn read_found_file(path: &Path, so_far: &mut ConfigsSoFar) -> Result<Self, UnreadInput> {
         // It may be a symbolic link.
         let directory = path.parent().unwrap_or(Path::new(""));
         if let Err(message) = join_or_refuse_outside_repository(directory, Path::new(NAME)) {
             let file = path.display().to_string().into();
             return Err(UnreadInput { file, line: 1, column: 1, message });
         }
-        Self::read_from(path, extended, 1)
+        Self::read_from(path, so_far, 1)
     }
 
-    fn read_from(
-        path: &Path,
-        extended: &mut HashMap<PathBuf, Self>,
-        depth: usize,
-    ) -> Result<Self, UnreadInput> {
+    fn read_from(path: &Path, so_far: &mut ConfigsSoFar, depth: usize) -> Result<Self, UnreadInput> {
         let name: Arc<str> = path.display().to_string().into();
         let at =
             |line, column, message: String| UnreadInput { file: Arc::clone(&name), line, column, message };
         let bytes = read(path).map_err(|error| at(1, 1, error.to_string()))?;
+        so_far.add_bytes(bytes.len()).map_err(|message| at(1, 1, message))?;
         let mut document = None;
         for item in manifest::read_documents_of_file(&name, &bytes) {
             match item {
@@ -132,11 +149,11 @@ impl Config {
                 let other = join_or_refuse_outside_repository(&directory, other)
                     .map_err(|message| problem("/extend", message))?;
                 let whole = other.canonicalize().unwrap_or_else(|_| other.clone());
-                match extended.get(&whole) {
+                match so_far.extended.get(&whole) {
                     Some(known) => known.clone(),
                     None => {
-                        let read = Self::read_from(&other, extended, depth + 1)?;
-                        extended.insert(whole, read.clone());
+                        let read = Self::read_from(&other, so_far, depth + 1)?;
+                        so_far.extended.insert(whole, read.clone());
                         read
                     }
                 }

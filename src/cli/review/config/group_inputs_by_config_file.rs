@@ -1,11 +1,14 @@
 //! Inputs by their configuration. The inputs of one configuration are reviewed together: their objects are facts for one
 //! another, and for no others.
 
-use super::config_file::{Config, NAME};
+use super::config_file::{Config, ConfigsSoFar, NAME};
 use crate::cli::input::read_files_and_directories;
 use crate::report::UnreadInput;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+
+/// Most configurations of one run (count). Each is held in memory with what it names.
+const MAX_CONFIGS: usize = 1_000;
 
 /// Where the configuration comes from.
 pub(in crate::cli::review) enum ConfigChoice<'a> {
@@ -52,7 +55,7 @@ pub(in crate::cli::review) fn group_inputs_by_config(
         }
         ConfigChoice::Nearest => {}
     }
-    let mut extended = HashMap::new();
+    let mut so_far = ConfigsSoFar::default();
     let mut nearest = Nearest::default();
     let mut numbers: HashMap<Option<PathBuf>, usize> = HashMap::new();
     let mut groups: Vec<InputsOfOneConfig> = Vec::new();
@@ -63,8 +66,16 @@ pub(in crate::cli::review) fn group_inputs_by_config(
         let number = match numbers.get(&found) {
             Some(number) => *number,
             None => {
+                if groups.len() == MAX_CONFIGS {
+                    let first = file.display().to_string().into();
+                    let message = format!(
+                        "the inputs of this run have more than {MAX_CONFIGS} configuration files; this input is the first one of \
+                         the next file. Use one configuration file above, or review fewer directories at once"
+                    );
+                    return Err(UnreadInput { file: first, line: 1, column: 1, message });
+                }
                 let config =
-                    found.as_deref().map(|file| Config::read_found_file(file, &mut extended)).transpose()?;
+                    found.as_deref().map(|file| Config::read_found_file(file, &mut so_far)).transpose()?;
                 let config = config.unwrap_or_default();
                 groups.push(InputsOfOneConfig { config, paths: Vec::new() });
                 numbers.insert(found, groups.len() - 1);

@@ -4,6 +4,7 @@ use super::diff_of_yaml;
 use super::format_writer::{AfterAllDocuments, DocumentToWrite, FormatWriter, Sink};
 use crate::manifest::{self, Document};
 use crate::report::ReviewedObject;
+use crate::report::ci::text_without_runner_commands;
 use crate::report::review_json::patch_entries;
 use crate::text::count_with_noun;
 use serde_json::{Value, json};
@@ -87,7 +88,8 @@ impl FormatWriter for Diff {
         }
         let (before, after) = before_and_after(document, &changed)?;
         let (before, after) = (manifest::to_yaml(&before), manifest::to_yaml(&after));
-        let name = format!("{} (document {})", document.file, document.index);
+        let file = text_without_runner_commands(&document.file);
+        let name = format!("{file} (document {})", document.index);
         write!(out, "--- {name}\n+++ {name}, admitted\n{}", diff_of_yaml::hunks(&before, &after))
     }
 

@@ -2,6 +2,7 @@
 
 use super::json::{AuditDocument, ChangeEntry, FindingEntry, NamespaceEntry, WorkloadEntry};
 use crate::report::baseline_comparison_text;
+use crate::report::ci::text_without_runner_commands;
 use crate::report::review_text::{BOLD, CYAN, DIM, GREEN, RED, YELLOW};
 use crate::report::unread_by_audit::WhyKindIsNotKnown;
 use crate::rules::{NO_PROFILE, Severity, find_rule};
@@ -138,7 +139,7 @@ fn write_finding(out: &mut dyn Write, f: &FindingEntry) -> io::Result<()> {
     };
     writeln!(out, "  {style}{} {}{style:#} {}{DIM}{whom}{DIM:#}", f.severity, f.rule, f.message)?;
     let path = if f.named_path.is_empty() { "(whole object)" } else { &f.named_path };
-    writeln!(out, "      {DIM}at  {path}{DIM:#}")?;
+    writeln!(out, "      {DIM}at  {}{DIM:#}", text_without_runner_commands(path))?;
     writeln!(out, "      fix {}", f.fix)
 }
 

@@ -1,7 +1,7 @@
 //! JUnit XML: one suite for each file, one case for each object. Everything to read is in the content of elements, since
 //! GitLab shows no attribute `message` (docs.gitlab.com/ci/testing/unit_test_reports).
 
-use super::{CiFormat, FindingForCi};
+use super::{CiFormat, FindingForCi, text_without_runner_commands};
 use crate::report::review_text::kind_name_and_template;
 use crate::report::{ReviewedObject, UnreadInput};
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ impl JUnit {
         if suite.cases.is_empty() {
             return Ok(());
         }
-        let file = escaped(&suite.file);
+        let file = escaped_attribute(&suite.file);
         let failures = suite.cases.iter().filter(|case| !case.failure.is_empty()).count();
         let tests = suite.cases.len();
         writeln!(
@@ -54,7 +54,7 @@ impl JUnit {
             write!(
                 out,
                 "    <testcase classname=\"{file}\" name=\"{}\" file=\"{file}\" time=\"0\"",
-                escaped(name)
+                escaped_attribute(name)
             )?;
             if failure.is_empty() && output.is_empty() {
                 writeln!(out, "/>")?;
@@ -66,7 +66,7 @@ impl JUnit {
                 writeln!(
                     out,
                     "      <failure message=\"{}\" type=\"finding\">{}</failure>",
-                    escaped(first),
+                    escaped_attribute(first),
                     escaped(failure)
                 )?;
             }
@@ -96,10 +96,11 @@ impl CiFormat for JUnit {
             self.suite.file = file.to_owned();
         }
         let (mut failure, mut output) = (String::new(), String::new());
+        let shown = text_without_runner_commands(file);
         for issue in issues {
             let (finding, region) = (issue.finding, issue.region);
             let text = format!(
-                "{} {} {file}:{}:{} {}\n",
+                "{} {} {shown}:{}:{} {}\n",
                 finding.severity,
                 finding.rule,
                 region.line,
@@ -123,14 +124,19 @@ impl CiFormat for JUnit {
             )?;
             for UnreadInput { file, line, column, message } in unread {
                 let place = format!("{line}:{column}");
-                let name = escaped(&self.suite.unique_case_name(format!("{file}:{place}")));
-                let file = escaped(file);
+                let message = &text_without_runner_commands(message);
+                let name = escaped_attribute(&self.suite.unique_case_name(format!("{file}:{place}")));
+                let file = escaped_attribute(file);
                 writeln!(
                     out,
                     "    <testcase classname=\"unreadable inputs\" name=\"{name}\" file=\"{file}\" time=\"0\">"
                 )?;
                 let text = escaped(&format!("{place} {message}\nThe result is partial."));
-                writeln!(out, "      <error message=\"{}\" type=\"input\">{text}</error>", escaped(message))?;
+                writeln!(
+                    out,
+                    "      <error message=\"{}\" type=\"input\">{text}</error>",
+                    escaped_attribute(message)
+                )?;
                 writeln!(out, "    </testcase>")?;
             }
             writeln!(out, "  </testsuite>")?;
@@ -139,7 +145,14 @@ impl CiFormat for JUnit {
     }
 }
 
-/// Text of an element or an attribute in double quotes. XML 1.0 has no way to write most control characters.
+/// Text of an attribute in double quotes. A line break must not begin a line of a log, in which the runner looks for commands;
+/// XML reads a bare one as a space.
+#[must_use]
+pub fn escaped_attribute(text: &str) -> String {
+    escaped(text).replace('\n', "&#10;")
+}
+
+/// Text of an element. XML 1.0 has no way to write most control characters.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);

@@ -16,7 +16,7 @@ pub use github::{
     text_without_runner_commands,
 };
 pub use gitlab::GitLab;
-pub use junit::{JUnit, escaped as xml_text};
+pub use junit::{JUnit, escaped as xml_text, escaped_attribute as xml_attribute};
 pub use sarif::Sarif;
 
 use crate::report::{ReviewedObject, UnreadInput};
