@@ -53,7 +53,7 @@ pub(super) fn read_objects_of_files(paths: &[PathBuf], err: &mut dyn Write) -> i
     }
     input::write_fact_warnings_and_input_errors(&problems, err)?;
     for object in sources.objects_with_two_contents() {
-        let object = text_without_runner_commands(&object.to_string());
+        let object = text_without_runner_commands(object);
         writeln!(err, "warning: {object} is in the files more than once, with different content")?;
         unreadable = true;
     }

@@ -123,7 +123,7 @@ fn write_discovered(
     }
     if found.drafts.is_empty() && found.unknown.is_empty() {
         let why = printed_result::why_nothing_was_found(found);
-        writeln!(err, "warning: no profile: {}", text_without_runner_commands(&why))?;
+        writeln!(err, "warning: no profile: {}", text_without_runner_commands(why))?;
     }
     let questions: usize = found.drafts.iter().map(|draft| draft.questions.len()).sum();
     if questions > 0 {

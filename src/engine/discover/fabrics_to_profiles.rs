@@ -2,7 +2,8 @@
 
 use super::discovered::{Discovered, Unknown};
 use super::fields_with_origin::{DraftOrWithheld, Withheld};
-use super::labels_that_separate_nodes::{Label, Machines};
+use super::label_with_values::Label;
+use super::labels_that_separate_nodes::Machines;
 use super::node_as_shown::Node;
 use super::nodes_with_labels::TooManyLooks;
 use super::objects_of_cluster::Sources;

@@ -1,6 +1,7 @@
 //! Labels that separate the nodes of a fabric from all other nodes with accelerators.
 
 use super::groups_of_nodes::POOLS;
+use super::label_with_values::Label;
 use super::node_as_shown::{GKE_ACCELERATOR, INSTANCE_TYPE, Node, PRODUCT, Provider};
 use super::nodes_with_labels::{Alike, NodesWithLabels, TooManyLooks};
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,23 +37,6 @@ const KEYS_THAT_SHOW_NO_FABRIC: &[&str] = &[
     "last-",
     "internal_addr",
 ];
-
-/// A label with the values of the nodes; without values, one that no node of the fabric has.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Label {
-    pub(super) key: String,
-    pub(super) values: BTreeSet<String>,
-}
-
-impl Label {
-    pub(super) fn node_has_label(&self, node: &Node) -> bool {
-        node.label(&self.key).is_some_and(|value| self.values.contains(value))
-    }
-
-    pub(super) fn values(&self) -> Vec<&str> {
-        self.values.iter().map(String::as_str).collect()
-    }
-}
 
 /// How well a label names a fabric's machines: the lower, the better. `None` if it does not.
 fn rank_of_label_key(key: &str, provider: Provider, hints: &BTreeSet<String>) -> Option<u8> {

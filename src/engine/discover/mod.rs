@@ -26,6 +26,7 @@ mod gke_network_objects;
 mod groups_of_nodes;
 mod instance_types_of_pools_without_profile;
 mod karpenter_node_pool;
+mod label_with_values;
 mod labels_that_separate_nodes;
 mod node_as_shown;
 mod nodes_by_label;

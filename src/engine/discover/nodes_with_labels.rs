@@ -1,7 +1,7 @@
 //! Which nodes with accelerators have a label, two labels, or many. Fabrics of one cluster have mostly the same labels, so
 //! each question is answered once for all of them: a cluster may have one fabric for each of its nodes.
 
-use super::labels_that_separate_nodes::Label;
+use super::label_with_values::Label;
 use super::node_as_shown::Node;
 use super::nodes_by_label::NodesByLabel;
 use std::collections::{BTreeMap, BTreeSet};

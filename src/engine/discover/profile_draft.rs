@@ -3,7 +3,7 @@
 use super::commented_yaml::{Item, Tree, YamlEntry, entry_with_source_comment};
 use super::counts_over_nodes::Count;
 use super::fields_with_origin::{Fabric, Resource};
-use super::labels_that_separate_nodes::Label;
+use super::label_with_values::Label;
 use super::node_as_shown::{INSTANCE_TYPE, Node};
 use crate::profile::schema::{API_VERSION, Attachment, Inject, KIND, Per, Transport};
 use crate::profile::{FabricProfile, Memlock};

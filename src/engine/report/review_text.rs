@@ -1,7 +1,6 @@
 //! The review as text, to be read at three in the morning: a line of verdict for each object, the
 //! changes with their reasons, the findings with their fixes, and a summary.
 
-use super::ci::text_without_runner_commands;
 use super::review_summary_by_rule::{ByRule, RuleCount};
 use super::source_line_snippet::{LinesOfFile, snippet};
 use super::terminal_lines::{columns, without_backticks, wrapped};
@@ -11,7 +10,7 @@ use crate::plan::Change;
 use crate::review::Decision;
 use crate::rules::which_findings_annotations_ignore::Suppressed;
 use crate::rules::{Finding, NO_PROFILE, Severity, find_rule};
-use crate::text::{count_with_noun, escaped_and_cut};
+use crate::text::{count_with_noun, escaped_and_cut, text_without_runner_commands};
 use anstyle::{AnsiColor, Style};
 use std::io::{self, Write};
 

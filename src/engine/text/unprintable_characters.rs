@@ -71,6 +71,13 @@ pub(crate) fn push_escaped_and_cut(out: &mut String, text: &str, max: usize) {
     }
 }
 
+/// Text of a log in which the runner finds no command: those of today begin a line, and those of an old form (`##[`) stand
+/// at any place of one. The runner reads stderr as well.
+#[must_use]
+pub fn text_without_runner_commands(text: &str) -> String {
+    escaped_and_cut(text, usize::MAX).replace("##[", "# #[")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,11 +2,10 @@
 
 use super::json::{AuditDocument, ChangeEntry, FindingEntry, NamespaceEntry, WorkloadEntry};
 use crate::report::baseline_comparison_text;
-use crate::report::ci::text_without_runner_commands;
 use crate::report::review_text::{BOLD, CYAN, DIM, GREEN, RED, YELLOW};
 use crate::report::unread_by_audit::WhyKindIsNotKnown;
 use crate::rules::{NO_PROFILE, Severity, find_rule};
-use crate::text::{count_with_noun, escaped_and_cut};
+use crate::text::{count_with_noun, escaped_and_cut, text_without_runner_commands};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 

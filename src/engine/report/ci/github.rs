@@ -5,7 +5,7 @@ use crate::report::baseline_comparison_while_reviewing::BaselineState;
 use crate::report::review_text::kind_name_and_template;
 use crate::report::{ReviewedObject, UnreadInput};
 use crate::rules::Severity;
-use crate::text::{count_with_noun, escaped_and_cut};
+use crate::text::{count_with_noun, escaped_and_cut, text_without_runner_commands};
 use std::io::{self, Write};
 
 /// Annotations of each level that a step shows. GitHub drops further ones silently (actions/toolkit, docs/problem-matchers.md).
@@ -57,13 +57,6 @@ impl AnnotationsOfLevel {
             None => Ok(()),
         }
     }
-}
-
-/// Text of a log in which the runner finds no command: those of today begin a line, and those of an old form (`##[`) stand
-/// at any place of one. The runner reads stderr as well.
-#[must_use]
-pub fn text_without_runner_commands(text: &str) -> String {
-    escaped_and_cut(text, usize::MAX).replace("##[", "# #[")
 }
 
 /// Text of a command.

@@ -9,11 +9,11 @@ mod gzip_size_limit;
 mod junit;
 mod sarif;
 
+pub use crate::text::text_without_runner_commands;
 pub use finding_for_ci::{FindingForCi, Region};
 pub use fingerprints::Fingerprints;
 pub use github::{
     Annotation, GitHub, escape_command_data as command_text, escape_command_property as command_property,
-    text_without_runner_commands,
 };
 pub use gitlab::GitLab;
 pub use junit::{JUnit, escaped as xml_text, escaped_attribute as xml_attribute};
