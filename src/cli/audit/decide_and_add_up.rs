@@ -200,6 +200,7 @@ impl AuditContext<'_> {
             profile: self.profile,
             gang: top.gang.as_ref(),
             deadline: &deadline,
+            may_carry_guids: true,
             ..PodRequest::in_enforcing_namespace(namespace)
         };
         match decide_pod(&json, request, self.snapshot) {

@@ -92,8 +92,8 @@ impl<'a> FirstOf<'a> {
 }
 
 /// Most devices that are classified for all claims of a pod (count): each alternative of a request is one. Real pods have
-/// a handful; the API server allows 256 for each claim.
-const MAX_ASKS: usize = 2_048;
+/// a handful; the API server allows 256 for each claim, and a body of a few KiB may name hundreds of such claims.
+const MAX_ASKS: usize = 256;
 
 /// The claims of a pod whose devices are classified, and those beyond the limit.
 fn split_claims_at_device_limit<'c, 'p>(
@@ -398,7 +398,7 @@ mod tests {
         let json = format!(r#"{{"metadata":{{"name":"t","namespace":"t"}},"spec":{{"spec":{spec}}}}}"#);
         builder.add(Layer::Input, "resource.k8s.io", "ResourceClaimTemplate", &json, "t").unwrap();
         let snapshot = builder.build();
-        for (claims, unread) in [(8, None), (9, Some(8)), (128, Some(8))] {
+        for (claims, unread) in [(1, None), (2, Some(1)), (128, Some(1))] {
             let listed = |i: usize| format!(r#"{{"name":"c{i}","resourceClaimTemplateName":"t"}}"#);
             let listed: Vec<String> = (0..claims).map(listed).collect();
             let json = format!(

@@ -77,7 +77,7 @@ impl Supply {
                 state.groups.iter().filter(|group| group.resource == resource_without_domain(resource))
             {
                 any = true;
-                let nic = state.interfaces.iter().find(|nic| nic.name == group.interface);
+                let nic = state.interfaces.iter().find(|nic| *nic.name == *group.interface);
                 self.vendors.extend(nic.and_then(|nic| nic.vendor.clone()));
                 let said = |known: &[(bool, String)], rdma| known.iter().any(|(said, _)| *said == rdma);
                 if !said(&self.rdma, group.rdma) {
@@ -100,7 +100,7 @@ impl Supply {
                     .unwrap_or_default()
                     .iter()
                     .filter(|group| group.resource == resource_without_domain(resource))
-                    .map(|group| group.interface.as_str())
+                    .map(|group| &*group.interface)
                     .collect();
                 u64::try_from(nics.len()).unwrap_or(u64::MAX)
             }));

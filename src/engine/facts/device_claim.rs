@@ -33,11 +33,12 @@ pub struct VfConfigOfClaim {
     pub unreadable: bool,
 }
 
-/// The first field of a `VfConfig` that sets the VLAN of the function, trusts it or switches its spoof check off. A driver
+/// The first field of a `VfConfig` that sets the VLAN of the function, trusts it, switches its spoof check off, or changes
+/// its link in another way. A driver
 /// with such fields applies them itself and drops those of the network (k8snetworkplumbingwg/dra-driver-sriov#127,
 /// `VFLinkConfig`); without them, its strict decoder refuses the claim (main, cd9404f).
 #[must_use]
-pub fn first_vlan_trust_or_spoof_setting(parameters: &Value) -> Option<&'static str> {
+pub fn first_setting_of_vf_link(parameters: &Value) -> Option<&'static str> {
     let function = parameters.get("vf")?;
     let differs = |key: &str, safe: bool| {
         function.get(key).is_some_and(|value| !value.is_null() && value.as_bool() != Some(safe))
@@ -48,7 +49,19 @@ pub fn first_vlan_trust_or_spoof_setting(parameters: &Value) -> Option<&'static 
         ("vf.trust", differs("trust", false)),
         ("vf.spoofChk", differs("spoofChk", true)),
     ];
-    fields.into_iter().find(|(_, set)| *set).map(|(field, _)| field)
+    // A guaranteed rate takes bandwidth from other functions, and the priority of a VLAN chooses a class of traffic. Later
+    // versions of the driver may have more fields.
+    let is_neutral = |key: &str, value: &Value| match key {
+        "vlan" | "trust" | "spoofChk" | "maxTxRate" => true,
+        "minTxRate" | "qos" => value.as_u64() == Some(0),
+        "linkState" => value.as_str() == Some("auto"),
+        "vlanProto" => value.as_str() == Some("802.1q"),
+        _ => value.is_null(),
+    };
+    let first = fields.into_iter().find(|(_, set)| *set).map(|(field, _)| field);
+    let mut others = function.as_object().into_iter().flatten();
+    let changes_link = others.any(|(key, value)| !value.is_null() && !is_neutral(key, value));
+    first.or_else(|| changes_link.then_some("fields of vf"))
 }
 
 /// One request of a claim.
@@ -162,7 +175,7 @@ impl Opaque {
             network: name(network),
             namespace: name(namespace),
             vfio: field("driver") == Some("vfio-pci"),
-            link: parameters.as_ref().and_then(first_vlan_trust_or_spoof_setting),
+            link: parameters.as_ref().and_then(first_setting_of_vf_link),
             unreadable: broken || too_long,
         })
     }
@@ -336,10 +349,15 @@ mod tests {
             (r#"{"trust":false,"spoofChk":false}"#, Some("vf.spoofChk")),
             (r#"{"vlan":null,"trust":null,"spoofChk":null}"#, None),
             (r#"{"trust":false,"spoofChk":true,"maxTxRate":1000,"minTxRate":0,"linkState":"auto"}"#, None),
+            (r#"{"minTxRate":90000}"#, Some("fields of vf")),
+            (r#"{"trust":false,"qos":7}"#, Some("fields of vf")),
+            (r#"{"linkState":"enable"}"#, Some("fields of vf")),
+            (r#"{"later":{"a":1}}"#, Some("fields of vf")),
+            (r#"{"later":null,"qos":0}"#, None),
             ("[]", None),
         ] {
             let parameters = serde_json::from_str(&format!(r#"{{"vf":{vf}}}"#)).unwrap();
-            assert_eq!(first_vlan_trust_or_spoof_setting(&parameters), field, "{vf}");
+            assert_eq!(first_setting_of_vf_link(&parameters), field, "{vf}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::extended_resource::{ResourceFact, ResourceProvider};
 use super::object_shape::{count_if_not_negative, non_empty};
+use super::when_objects_disagree::MAX_INTERFACES;
 use crate::json::as_go_reads;
 use crate::json::decode_with_place::decode_object as decode;
 use crate::json::types_of_decoded_fields::{Objects, optional_struct};
@@ -9,6 +10,7 @@ use crate::multus::{LinkLayer, ResourceName};
 use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Prefix of a separately installed SR-IOV network device plugin (k8snetworkplumbingwg/sriov-network-device-plugin
 /// cmd/sriovdp/main.go, `-resource-prefix`).
@@ -95,24 +97,29 @@ pub fn resources_of_sriov_plugin_config(
             Some(Value::Array(list)) => list,
             Some(one) => vec![one],
         };
-        let mut pool = None::<ResourceFact>;
         // The plugin starts without a resource whose selectors it cannot decode.
         let selectors: Result<Vec<Option<Selector>>, _> =
             selectors.into_iter().map(serde_json::from_value).collect();
+        // Thousands of selectors may stand below one name: what they have in common is made once.
+        let mut pool = None::<ResourceFact>;
+        let mut interfaces: BTreeSet<String> = BTreeSet::new();
+        let mut any_interface = false;
         for selector in selectors.unwrap_or_default() {
             let selector = selector.unwrap_or_default();
-            let rdma = selector.is_rdma.unwrap_or(false);
             // `pfNames` may name a range of functions after the interface.
-            let names = selector.pf_names.into_iter().flatten();
-            let names = names.map(|n| n.split('#').next().unwrap_or_default().to_owned());
+            let names = selector.pf_names.unwrap_or_default();
+            any_interface |= names.is_empty() || interfaces.len() > MAX_INTERFACES;
+            if !any_interface {
+                interfaces.extend(names.iter().map(|n| n.split('#').next().unwrap_or_default().to_owned()));
+            }
             let part = ResourceFact {
-                name: ResourceName::Full(format!("{prefix}/{name}")),
+                name: ResourceName::Full(String::new()),
                 server: ResourceProvider::SriovDevicePlugin,
                 link: only_link_layer(selector.link_types.as_deref()),
-                rdma: Some(rdma),
+                rdma: Some(selector.is_rdma.unwrap_or(false)),
                 shared: Some(false),
                 per_nic: None,
-                interfaces: names.collect(),
+                interfaces: Vec::new(),
                 vendor: only(selector.vendors),
                 origins: Vec::new(),
             };
@@ -121,7 +128,11 @@ pub fn resources_of_sriov_plugin_config(
                 Some(pool) => pool.merge_with_unknown_where_differing(&part),
             }
         }
-        Ok(pool)
+        Ok(pool.map(|pool| ResourceFact {
+            name: ResourceName::Full(format!("{prefix}/{name}")),
+            interfaces: if any_interface { Vec::new() } else { interfaces.into_iter().collect() },
+            ..pool
+        }))
     };
     let pools: Result<Vec<_>, ConfigFault> = list.0.into_iter().enumerate().map(entry).collect();
     Ok(pools?.into_iter().flatten().collect())

@@ -7,6 +7,7 @@ use crate::multus::LinkLayer;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 /// The SR-IOV operator's state of one node; the object's name is the node's
 /// (k8snetworkplumbingwg/sriov-network-operator api/v1/sriovnetworknodestate_types.go).
@@ -57,8 +58,8 @@ pub struct VfGroup {
     pub resource: String,
     /// Policy that creates them.
     pub policy: Option<String>,
-    /// Physical function.
-    pub interface: String,
+    /// Physical function. Its groups share the text: a function may have thousands of them.
+    pub interface: Arc<str>,
     /// Its link layer.
     pub link: Option<LinkLayer>,
     /// Whether they have RDMA devices.
@@ -196,11 +197,12 @@ fn vf_groups_with_link_of_status<'a>(
     let there = nic.pci_address.as_deref().and_then(|address| found.get(address));
     let link = there.and_then(|nic| nic.link()).or_else(|| nic.link());
     let mtu = there.and_then(|f| count_if_not_negative(f.mtu));
+    let interface: Arc<str> = nic.name.as_deref().unwrap_or_default().into();
     nic.vf_groups.iter().flat_map(|g| g.iter()).filter_map(move |group| {
         Some(VfGroup {
             resource: non_empty(group.resource_name.clone())?,
             policy: non_empty(group.policy_name.clone()),
-            interface: nic.name.clone().unwrap_or_default(),
+            interface: Arc::clone(&interface),
             link,
             rdma: group.is_rdma == Some(true) && group.device_type.as_deref() != Some("vfio-pci"),
             mtu,

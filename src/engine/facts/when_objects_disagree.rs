@@ -13,7 +13,7 @@ pub(super) fn agreed<T: PartialEq>(a: Option<T>, b: Option<T>) -> Option<T> {
 }
 
 /// Most interfaces of one pool; with more, it counts as one that selects any.
-const MAX_INTERFACES: usize = 256;
+pub(super) const MAX_INTERFACES: usize = 256;
 /// Most objects that are named for one resource.
 const MAX_ORIGINS: usize = 2;
 

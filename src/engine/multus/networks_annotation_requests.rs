@@ -6,7 +6,6 @@ use crate::json::as_go_reads::does_key_match_field;
 use crate::json::types_of_decoded_fields::{Pairs, Text};
 use crate::multus::subnet::Subnet;
 use core::net::IpAddr;
-use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -39,11 +38,23 @@ pub struct Requests<'a> {
     pub guid: Option<Cow<'a, str>>,
     /// Device that the element names directly.
     pub device: Option<Cow<'a, str>>,
+    /// What makes the interface another port of the fabric than the one that the network's owner gives the pod: each by its
+    /// key, with its value as it is written.
+    pub identity: Vec<(&'static str, Cow<'a, str>)>,
     /// Gateways of the pod's default route.
     pub default_routes: Vec<IpAddr>,
     /// Keys that no program reads.
     pub unknown: Vec<String>,
 }
+
+/// Keys of `cni-args` by which ib-sriov-cni takes a GUID and a partition from the pod, and by which ib-kubernetes takes the
+/// pod for one that it has configured (k8snetworkplumbingwg/ib-sriov-cni cmd/ib-sriov-cni/main.go; Mellanox/ib-kubernetes
+/// pkg/utils/pod.go).
+const IDENTITY_IN_CNI_ARGS: [(&str, &str); 3] = [
+    ("guid", "cni-args.guid"),
+    ("pkey", "cni-args.pkey"),
+    ("mellanox.infiniband.app", "cni-args[\"mellanox.infiniband.app\"]"),
+];
 
 /// Whole numbers of a `bandwidth` (pkg/types/types.go, BandwidthEntry).
 const RATES: [&str; 4] = ["ingressRate", "ingressBurst", "egressRate", "egressBurst"];
@@ -103,8 +114,12 @@ pub(super) fn read_requests_of_element<'a>(
                 found.guid = text()?
                     .map(|t| checked_hardware_address(t, || wrong("a GUID of 8 octets")))
                     .transpose()?;
+                found.identity.extend(found.guid.clone().map(|guid| ("infiniband-guid", guid)));
             }
-            "deviceID" => found.device = text()?,
+            "deviceID" => {
+                found.device = text()?;
+                found.identity.extend(found.device.clone().map(|device| ("deviceID", device)));
+            }
             "default-route" => {
                 let list: Vec<Option<Text<'a>>> =
                     serde_json::from_str(raw).map_err(|_| wrong("a list of gateways"))?;
@@ -113,8 +128,14 @@ pub(super) fn read_requests_of_element<'a>(
                     routes.collect::<Result<_, _>>().map_err(|_| wrong("addresses of gateways"))?;
             }
             "cni-args" => {
-                let _: BTreeMap<String, IgnoredAny> =
+                let args: BTreeMap<Cow<'a, str>, Option<&'a RawValue>> =
                     serde_json::from_str(raw).map_err(|_| wrong("an object"))?;
+                // Of several `cni-args`, Go's decoder adds the later ones to the map of the first.
+                found.identity.extend(
+                    IDENTITY_IN_CNI_ARGS
+                        .into_iter()
+                        .filter_map(|(key, path)| Some((path, Cow::Borrowed((*args.get(key)?)?.get())))),
+                );
             }
             "bandwidth" if !has_whole_numbers_in_keys(raw, &RATES) => {
                 return Err(wrong("an object of whole numbers (rates in bit/s, bursts in bits)"));

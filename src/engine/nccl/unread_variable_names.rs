@@ -103,22 +103,40 @@ fn only_near_name(name: &str, prefix: &str) -> Option<&'static Variable> {
     let mut best: Option<(usize, &Variable, bool)> = None;
     let own = letter_pairs_as_bits(name);
     for (known, pairs) in PAIRS.iter().filter(|(v, _)| v.name.starts_with(prefix)) {
-        // A distance costs ten thousand instructions. Two letters swapped change three pairs, the other slips two, and each
-        // changed pair is one bit on either side at most.
+        // Two letters swapped change three pairs, the other slips two, and each changed pair is one bit on either side at
+        // most.
         let differ = (own ^ pairs).count_ones() as usize;
         if known.name.len().abs_diff(name.len()) > most || differ > 6 * most {
             continue;
         }
-        // A letter more, less or different, or two letters swapped, each place at most once.
-        let distance = strsim::osa_distance(name, known.name);
+        let Some(distance) = slips_between(name.as_bytes(), known.name.as_bytes(), most) else { continue };
         match best {
-            _ if distance > most => {}
             Some((least, _, _)) if distance > least => {}
             Some((least, first, _)) if distance == least => best = Some((least, first, true)),
             _ => best = Some((distance, known, false)),
         }
     }
     best.filter(|(_, _, tied)| !tied).map(|(_, known, _)| known)
+}
+
+/// The slips between two names, where they are at most `most`: a letter more, less or different, or two letters swapped,
+/// each place at most once (optimal string alignment). With one or two slips, what is equal is skipped, and a few ways are
+/// tried at each place that differs. A table of all distances, as crates make it, takes a hundred times as long, and a
+/// pod may list names that are near to many known ones.
+fn slips_between(one: &[u8], other: &[u8], most: usize) -> Option<usize> {
+    let equal = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let (one, other) = (one.get(equal..)?, other.get(equal..)?);
+    let rest = match (one, other) {
+        ([], []) => return Some(0),
+        _ if most == 0 || one.len().abs_diff(other.len()) > most => return None,
+        _ => most - 1,
+    };
+    let after = |skip_one: usize, skip_other: usize| {
+        slips_between(one.get(skip_one..)?, other.get(skip_other..)?, rest)
+    };
+    let swapped = matches!((one, other), ([a, b, ..], [c, d, ..]) if a == d && b == c);
+    let ways = [after(1, 1), after(1, 0), after(0, 1), if swapped { after(2, 2) } else { None }];
+    ways.into_iter().flatten().min().map(|slips| slips + 1)
 }
 
 /// The only name that continues this one.
@@ -214,6 +232,27 @@ mod tests {
         // MIN and MAX are as near as each other.
         assert_eq!(described("NCCL_MXX_NCHANNELS"), "typo NCCL_MAX_NCHANNELS");
         assert_eq!(described("NCCL_M_NCHANNELS"), "unknown");
+    }
+
+    /// As a crate that makes a table of all distances finds it.
+    #[test]
+    fn slips_are_counted_as_by_a_table() {
+        let letters = [b'A', b'B', b'C'];
+        let names: Vec<Vec<u8>> = (0..3_usize.pow(5))
+            .flat_map(|n| {
+                (0..=5).map(move |length| (0..length).map(|at| letters[n / 3_usize.pow(at) % 3]).collect())
+            })
+            .collect();
+        for (i, one) in names.iter().enumerate().step_by(7) {
+            for other in names.iter().skip(i % 5).step_by(5) {
+                let text = |name: &[u8]| String::from_utf8(name.to_vec()).unwrap();
+                let distance = strsim::osa_distance(&text(one), &text(other));
+                for most in 0..3 {
+                    let expected = (distance <= most).then_some(distance);
+                    assert_eq!(slips_between(one, other, most), expected, "{} {}", text(one), text(other));
+                }
+            }
+        }
     }
 
     #[test]

@@ -9,6 +9,9 @@ use crate::decision_limits::DecisionLimits;
 /// Values that are compared with a label in the time of one look at a node.
 const VALUES_PER_LOOK: usize = 8;
 
+/// What it takes to ask for the nodes of a listed value: its key is built and looked up.
+const LOOKS_PER_LISTED_VALUE: usize = 2;
+
 /// A node that satisfies two selectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InCommon<'v> {
@@ -103,6 +106,10 @@ impl<'v, 'r> NodeSelection<'v, 'r> {
         let view = self.view;
         // The requirement whose values the fewest nodes have.
         let listing = self.single.iter().filter(|r| r.relation == Relation::In);
+        let values: usize = listing.clone().map(|r| r.values.len()).sum();
+        if !deadline.take_looks(values.saturating_mul(LOOKS_PER_LISTED_VALUE)) {
+            return None;
+        }
         let behind = listing.map(|r| {
             r.values
                 .iter()

@@ -8,7 +8,7 @@ use super::nccl_conf_format::{self, ConfFile};
 use super::variables_to_add_type::VariablesOfTarget;
 use super::{Change, Edit, FileRefusal, Reason, Target, annotation_size_limit};
 use crate::pod::PodView;
-use crate::pod::pod_fields::{Container, DownwardApi, Volume, VolumeMount};
+use crate::pod::pod_fields::{Container, DownwardApi, MAX_VOLUME_NAME_LENGTH, Volume, VolumeMount};
 use crate::pod::variable_sources::FieldRef;
 use crate::profile::MAX_FILE_BYTES;
 use crate::profile::Profile;
@@ -43,9 +43,13 @@ pub(crate) fn field_path(name: &str) -> String {
     format!("metadata.annotations['{FILE_ANNOTATION}{name}']")
 }
 
+/// Longest path in a volume that is mounted again (bytes); it stands in a mount of each target.
+const MAX_PATH_LENGTH: usize = 255;
+
 /// Path in a volume of one of our files, if the volume has it.
 fn path_in<'v>(volume: &'v Volume<'_>, name: &str) -> Option<&'v str> {
-    volume.downward_api.as_ref()?.path_showing_field(&field_path(name))
+    let path = volume.downward_api.as_ref()?.path_showing_field(&field_path(name))?;
+    (path.len() <= MAX_PATH_LENGTH).then_some(path)
 }
 
 fn volume_of<'p>(pod: &'p PodView<'_>, mount: &VolumeMount<'_>) -> Option<&'p Volume<'p>> {
@@ -232,7 +236,10 @@ pub(super) fn plan_file_annotations_and_volume(
     let first = |v: &&Volume<'_>| {
         v.name.as_deref().and_then(|n| pod.volume(n)).is_some_and(|first| std::ptr::eq(first, *v))
     };
-    let volume_with = |has: &dyn Fn(&Volume<'_>) -> bool| pod.volumes().iter().filter(|v| has(v)).find(first);
+    // Its name stands in a mount of each target.
+    let short = |v: &&Volume<'_>| v.name.as_deref().is_some_and(|name| name.len() <= MAX_VOLUME_NAME_LENGTH);
+    let volume_with =
+        |has: &dyn Fn(&Volume<'_>) -> bool| pod.volumes().iter().filter(short).filter(|v| has(v)).find(first);
     let names: Vec<&str> = profile.files.iter().map(|f| f.name.as_str()).collect();
     let mut items: Vec<String> = Vec::new();
     if wants_conf {

@@ -4,7 +4,7 @@
 use super::annotation_names_and_paths::SHM_PATH;
 use super::which_containers_get_profile::is_mesh_proxy;
 use super::{Change, Edit, Target};
-use crate::pod::pod_fields::Volume;
+use crate::pod::pod_fields::{MAX_VOLUME_NAME_LENGTH, Volume};
 use crate::pod::{Bytes, Container, PodView, Quantity, memory_limit_of_containers_together};
 use crate::profile::Profile;
 use crate::text::Count;
@@ -87,7 +87,8 @@ pub(super) fn plan_shm_volume(pod: &PodView<'_>, profile: &Profile, targets: &[T
     Some(ShmVolume { name, change: Some(Change { edit, reason: reason.into() }) })
 }
 
-/// A memory volume of at least this size that an app container mounts at `/dev/shm`, if one does.
+/// A memory volume of at least this size that an app container mounts at `/dev/shm`, if one does. Its name stands in a mount
+/// of each container, so it may be no longer than any that the API server accepts.
 fn shared_volume<'a>(pod: &'a PodView<'_>, size: i64) -> Option<&'a str> {
     let large_enough = |v: &Volume<'_>| {
         let Some(empty_dir) = v.empty_dir.as_ref().filter(|_| v.host_path.is_none()) else { return false };
@@ -100,7 +101,7 @@ fn shared_volume<'a>(pod: &'a PodView<'_>, size: i64) -> Option<&'a str> {
         empty_dir.medium.as_deref() == Some("Memory") && fits
     };
     let mut mounted = pod.containers().iter().filter_map(|c| c.mount_at(SHM_PATH)?.1.name.as_deref());
-    mounted.find(|name| pod.volume(name).is_some_and(large_enough))
+    mounted.find(|name| name.len() <= MAX_VOLUME_NAME_LENGTH && pod.volume(name).is_some_and(large_enough))
 }
 
 /// The mount of a volume in a container that has none: processes that share memory across containers of the pod then

@@ -263,6 +263,9 @@ pub struct VolumeDevice<'a> {
     pub device_path: Option<Text<'a>>,
 }
 
+/// Longest name of a volume (bytes): a DNS label (kubernetes/kubernetes pkg/apis/core/validation, `ValidateVolumes`).
+pub(crate) const MAX_VOLUME_NAME_LENGTH: usize = 63;
+
 /// `volumes[]`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -17,6 +17,16 @@ const SHORT: &str = "TEXT.split(',').all(item, !item.contains('/') || item.split
 const JSON: &str = r#"TEXT.matches('^[\\x20-\\x5b\\x5d-\\x7e\\s]*$') &&
 TEXT.findAll('(?i)"namespace"\\s*:').size() == TEXT.findAll('(?i)"namespace"\\s*:\\s*"[^"]*"').size() &&
 TEXT.findAll('(?i)"namespace"\\s*:\\s*"[^"]*"').all(member, member.split('"')[3] in OPEN)"#;
+/// Whether a text gives its interfaces no identity of its own: with the GUID of another tenant's port, a pod is in the
+/// partitions of that port. ib-kubernetes writes GUIDs into stored pods.
+const IDENTITY: &str = r#"!TEXT.matches('(?i)"(infiniband-guid|deviceid)"\\s*:') &&
+!TEXT.matches('"(guid|pkey|mellanox[.]infiniband[.]app)"\\s*:') ||
+oldObject != null && TEXT == BEFORE || request.userInfo.username in WRITERS"#;
+/// Service accounts of ib-kubernetes, in its own manifests and in those of the NVIDIA Network Operator.
+const IB_KUBERNETES: [&str; 2] = [
+    "system:serviceaccount:kube-system:ib-kubernetes",
+    "system:serviceaccount:nvidia-network-operator:ib-kubernetes",
+];
 /// Whether nothing must be checked: no network plugin runs in the node's network, and what does not change was judged
 /// before. Multus takes a text with one of these three characters for JSON.
 const ALLOWED: &str = r#"object.spec.?hostNetwork.orValue(false) || TEXT == '' ||
@@ -32,7 +42,11 @@ config.opaque.driver != DRIVER || config.opaque.?parameters.?netAttachDefNamespa
 /// Whether a configuration of a claim leaves the VLAN and the filters of its function to the network.
 const LINK: &str = r"dyn(object.spec)TEMPLATE.?devices.?config.orValue([]).all(config, !has(config.opaque) ||
 config.opaque.driver != DRIVER || !config.opaque.?parameters.?vf.?vlan.hasValue() &&
-config.opaque.?parameters.?vf.?trust.orValue(false) == false && config.opaque.?parameters.?vf.?spoofChk.orValue(true) == true)";
+config.opaque.?parameters.?vf.?trust.orValue(false) == false && config.opaque.?parameters.?vf.?spoofChk.orValue(true) == true &&
+config.opaque.?parameters.?vf.?minTxRate.orValue(0) == 0 && config.opaque.?parameters.?vf.?qos.orValue(0) == 0 &&
+config.opaque.?parameters.?vf.?linkState.orValue('auto') == 'auto' &&
+config.opaque.?parameters.?vf.?vlanProto.orValue('802.1q') == '802.1q' && config.opaque.?parameters.?vf.orValue({}).all(field,
+field in ['vlan', 'trust', 'spoofChk', 'minTxRate', 'maxTxRate', 'qos', 'linkState', 'vlanProto']))";
 /// The versions of DRA in which drivers are configured alike; a cluster serves some of them.
 const DRA_VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1beta2"];
 
@@ -65,6 +79,14 @@ pub fn network_isolation_policies(open: &[String]) -> Vec<Value> {
         );
         json!({"expression": expression, "message": message, "reason": "Forbidden"})
     };
+    let identity = json!({
+        "expression": IDENTITY
+            .replace("BEFORE", "variables.networksBefore")
+            .replace("TEXT", "variables.networks")
+            .replace("WRITERS", &literals(&IB_KUBERNETES)),
+        "message": "FAB150 the networks annotation sets a GUID, a PKey or a device: this cluster isolates namespaces; remove infiniband-guid, deviceID, and guid, pkey and mellanox.infiniband.app of cni-args",
+        "reason": "Forbidden",
+    });
     let mut variables = text("networks", NETWORKS_ANNOTATION).to_vec();
     variables.extend(text("defaultNetwork", DEFAULT_NETWORK_ANNOTATION));
     variables.push(json!({"name": "open", "expression": namespaces(&["default"])}));
@@ -77,6 +99,7 @@ pub fn network_isolation_policies(open: &[String]) -> Vec<Value> {
         "validations": [
             check("networks", "variables.open", "a network"),
             check("defaultNetwork", "variables.openToDefault", "the default network"),
+            identity,
         ],
     });
     let mut all = bound("isolation.fabric-admission.dev", spec).to_vec();
@@ -104,7 +127,7 @@ fn of_claims(kind: &str, template: &str, open: &str) -> Value {
         "variables": [{"name": "open", "expression": open}],
         "validations": [
             check(CLAIM, "FAB150 a VfConfig attaches a network of another namespace: this cluster isolates namespaces; use a network of the claim's own namespace"),
-            check(LINK, "FAB150 a VfConfig sets vf.vlan, vf.trust or vf.spoofChk: this cluster isolates namespaces; the claim's network can set them"),
+            check(LINK, "FAB150 a VfConfig sets the VLAN or other options of the link in vf: this cluster isolates namespaces; the claim's network can set them"),
         ],
     })
 }

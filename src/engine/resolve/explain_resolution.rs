@@ -270,13 +270,8 @@ fn words_of_own_resources_and_networks(subject: &Subject<'_>) -> String {
     }
     for item in subject.readable_networks().iter().flat_map(|n| &n.items) {
         let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
-        let having = catalog.with_network(&item.name).iter();
-        let mut having = having
-            .filter(|p| {
-                p.rails.iter().any(|r| r.network.is_network(namespace, &item.name, subject.namespace))
-            })
-            .map(|p| p.name.as_str())
-            .peekable();
+        let having = catalog.with_network(namespace, &item.name, subject.namespace);
+        let mut having = having.iter().map(|p| p.name.as_str()).peekable();
         if having.peek().is_some() {
             let name = escaped_and_cut(&item.name, 80);
             add(format!("network {namespace}/{name} belongs to {}", names(&mut having)));

@@ -24,8 +24,8 @@ const MAX_EVIDENCE: usize = 64;
 /// counts, so that the answer does not depend on its order, or on which webhook added what.
 pub(super) fn profiles_by_resources_and_networks(subject: &Subject<'_>) -> ProfilesOfOwnEvidence {
     let snapshot = subject.snapshot;
-    let only = |having: &[Arc<Profile>], fits: &dyn Fn(&Profile) -> bool| {
-        let mut found = having.iter().filter(|p| fits(p) && snapshot.admits(p, subject.namespace));
+    let only = |having: &mut dyn Iterator<Item = &Arc<Profile>>| {
+        let mut found = having.filter(|p| snapshot.admits(p, subject.namespace));
         let first = found.next()?;
         found.next().is_none().then(|| Arc::clone(first))
     };
@@ -42,16 +42,18 @@ pub(super) fn profiles_by_resources_and_networks(subject: &Subject<'_>) -> Profi
         c.resource_names().filter(move |name| c.units_of_resource(name).is_some_and(|units| units > 0))
     });
     for resource in asked.take(MAX_EVIDENCE) {
-        add(only(snapshot.catalog().with_resource(resource), &|_| true), &|| {
+        add(only(&mut snapshot.catalog().with_resource(resource).iter()), &|| {
             Evidence::Resource(resource.to_owned())
         });
     }
+    let mut seen: BTreeSet<(&str, &str)> = BTreeSet::new();
     for item in subject.readable_networks().iter().flat_map(|n| &n.items).take(MAX_EVIDENCE) {
         let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
-        let has = |p: &Profile| {
-            p.rails.iter().any(|r| r.network.is_network(namespace, &item.name, subject.namespace))
-        };
-        let found = only(snapshot.catalog().with_network(&item.name), &has);
+        if !seen.insert((namespace, &*item.name)) {
+            continue;
+        }
+        let having = snapshot.catalog().with_network(namespace, &item.name, subject.namespace);
+        let found = only(&mut having.into_iter());
         attached.extend(found.iter().map(|profile| profile.name.clone()));
         add(found, &|| Evidence::Network(format!("{namespace}/{}", item.name)));
     }

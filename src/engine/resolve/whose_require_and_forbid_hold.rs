@@ -1,6 +1,6 @@
 //! The profiles whose `require` and `forbid` hold for a pod beside the profile that it gets (docs/adr/0022).
 
-use super::{Evidence, Resolution, candidates_by_nodes};
+use super::{Evidence, Resolution, candidates_by_nodes, unmet_condition_of_when};
 use crate::demands::Subject;
 use crate::nodes::NodeConstraintsOfPod;
 use crate::profile::Profile;
@@ -49,8 +49,11 @@ pub(crate) fn profiles_of_nodes_also_held(
     if let Some(selector) = selector {
         constraints = constraints.with_selector_in_every_term(selector);
     }
+    // A pod may name a profile whose `when` excludes it. The nodes give such a pod another profile, which a name does not
+    // replace: otherwise the name would lift rules for small pods, say.
+    let replacing = named.filter(|profile| unmet_condition_of_when(profile, subject).is_none());
     if !chosen_by_pod {
-        return candidates_by_nodes::profiles_asked_beside_found(&constraints, subject, named);
+        return candidates_by_nodes::profiles_asked_beside_found(&constraints, subject, replacing);
     }
-    candidates_by_nodes::profiles_of_nodes_beside_named(&constraints, subject, named)
+    candidates_by_nodes::profiles_of_nodes_beside_named(&constraints, subject, replacing)
 }

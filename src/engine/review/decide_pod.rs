@@ -262,6 +262,7 @@ impl<'p> ExaminedPod<'p> {
             is_final: request.stage == Stage::Final,
             not_injected: self.not_injected,
             before: request.before,
+            may_carry_guids: request.may_carry_guids,
             overlay,
             subject: &self.subject,
             plan: &self.plan,

@@ -48,7 +48,7 @@ fn only_newly_forbidden_networks_deny() {
         (
             vec![(NETWORKS, "own")],
             vec![(NETWORKS, r#"[{"name":"own","infiniband-guid":"02:00:00:00:00:00:00:01"}]"#)],
-            false,
+            true,
         ),
         (vec![(NETWORKS, "bank/x")], vec![], false),
         (vec![(DEFAULT, "bank/x")], vec![(DEFAULT, "bank/x"), (NETWORKS, "own")], false),

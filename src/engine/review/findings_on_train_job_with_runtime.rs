@@ -2,6 +2,7 @@
 //! each value in the TrainJob (kubeflow/trainer pkg/runtime/core/trainingruntime.go, `newRuntimeInfo`, and
 //! pkg/runtime/framework/plugins/jobset/builder.go, `Trainer`).
 
+use super::is_small_enough_to_copy::is_small_enough_to_copy;
 use super::strategic_merge_patch::{Elements, MAX_ELEMENTS, SourcesOfMergedValues, merge_and_record_sources};
 use super::workload_request::{Decide, distinct_findings_up_to_limit};
 use super::{ScopeOfParts, WorkloadRequest};
@@ -25,11 +26,6 @@ const NODE: &str = "node";
 const MAX_JOBS: usize = 8;
 /// Most patches of a TrainJob that are followed (count).
 const MAX_PATCHES: usize = 64;
-
-/// Longest runtime that is followed (bytes), and the most values in it (count). Each TrainJob copies the runtime. Runtimes have
-/// 2 to 5 kB.
-const MAX_RUNTIME: usize = 64 << 10;
-const MAX_RUNTIME_VALUES: usize = 4_000;
 
 /// Handling of the runtime's resources if the TrainJob sets `resourcesPerNode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,13 +187,7 @@ fn find_stored_runtime_within_limits<'r, 's>(
     };
     let name = text("name")?;
     let spec = &snapshot.training_runtime(namespace, name)?.spec;
-    is_short(spec).then_some((kind, name, spec))
-}
-
-/// Whether a runtime is followed. Values are counted by the bytes between them, which texts may have too.
-fn is_short(spec: &str) -> bool {
-    let between = || spec.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
-    spec.len() <= MAX_RUNTIME && between() <= MAX_RUNTIME_VALUES
+    is_small_enough_to_copy(spec).then_some((kind, name, spec))
 }
 
 #[derive(Deserialize)]

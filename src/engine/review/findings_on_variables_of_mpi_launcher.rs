@@ -2,6 +2,7 @@
 //! the workers, and so does what `-x NAME` passes on: these variables are judged as if the workers' container had them. A
 //! launcher without accelerators is looked at in no other way.
 
+use super::is_small_enough_to_copy::is_small_enough_to_copy;
 use super::template_progress::SeenTemplate;
 use super::{PodRequest, WorkloadRequest, decide_pod, gang_of};
 use crate::nccl::variable_table::{may_be_in_table, may_set_known_variable};
@@ -19,8 +20,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const MAX_CONTAINERS: usize = 2;
 /// Longest command that is read (bytes).
 const MAX_TEXT: usize = 1 << 18;
-/// Longest template of workers that is judged once more (bytes).
-const MAX_WORKER: usize = 1 << 16;
 /// Variables that are judged (count).
 const MAX_VARIABLES: usize = 256;
 /// Flags by which launchers hand a variable to their ranks: Open MPI's `-x`, Hydra's `-genv` and `-env`.
@@ -104,7 +103,7 @@ struct RankVariable {
 impl Launch<'_> {
     fn findings(&self, snapshot: &Snapshot) -> Option<Vec<Finding>> {
         let given = self.variables_handed_to_ranks();
-        if given.is_empty() || self.worker.json.len() > MAX_WORKER {
+        if given.is_empty() || !is_small_enough_to_copy(self.worker.json) {
             return None;
         }
         let mut pod = parse_document_within_limit(self.worker.json).ok()?;
@@ -238,3 +237,6 @@ impl Settings<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

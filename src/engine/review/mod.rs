@@ -29,6 +29,7 @@ mod group_equal_templates_and_limit_work;
 mod is_pod_in_scope;
 #[cfg(test)]
 mod is_pod_in_scope_tests;
+mod is_small_enough_to_copy;
 mod join_template_decisions;
 #[cfg(test)]
 mod json_reader_tests;

@@ -48,6 +48,8 @@ pub struct PodRequest<'a> {
     /// The stored pod, where its networks annotations change: only rules on such a change look at it, and only what is new
     /// counts.
     pub before: Option<&'a PodView<'a>>,
+    /// Whether ib-kubernetes may have written GUIDs into the pod's networks annotation, as it does in stored pods.
+    pub may_carry_guids: bool,
 }
 
 impl<'a> PodRequest<'a> {
@@ -67,6 +69,7 @@ impl<'a> PodRequest<'a> {
             deadline: &NEVER,
             writes_patch: true,
             before: None,
+            may_carry_guids: false,
         }
     }
 }

@@ -34,6 +34,12 @@ struct UserInfo<'a> {
     username: Option<Text<'a>>,
 }
 
+/// Name of the user who made a request; empty where it cannot be read.
+pub(super) fn username<O>(request: &Request<'_, O>) -> String {
+    let user: Option<UserInfo<'_>> = request.user_info.and_then(|user| reader::read(user.get()).ok());
+    user.and_then(|user| user.username).map(|name| name.0.into_owned()).unwrap_or_default()
+}
+
 impl RequestNames {
     /// Reads them from the body of a request. It reads the body again, so only what is logged should cost it. A name that
     /// cannot be read stays empty.
@@ -44,8 +50,6 @@ impl RequestNames {
 
     /// Those of a request that is decoded already.
     pub(super) fn of<O: Named>(request: &Request<'_, O>) -> Self {
-        let user: UserInfo<'_> =
-            request.user_info.and_then(|user| reader::read(user.get()).ok()).unwrap_or_default();
         let of_object = request.object.as_ref().map(Named::names);
         let metadata = of_object.or_else(|| Some(request.old_object.as_ref()?.names())).unwrap_or_default();
         let text = |text: Option<&str>| escaped_and_cut(text.unwrap_or_default(), MAX_NAME);
@@ -65,7 +69,7 @@ impl RequestNames {
                     owner.name.as_deref().unwrap_or_default(),
                 )
             }),
-            user: escaped_and_cut(user.username.as_deref().unwrap_or_default(), MAX_USER),
+            user: escaped_and_cut(&username(request), MAX_USER),
         }
     }
 }

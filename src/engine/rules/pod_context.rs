@@ -46,6 +46,8 @@ pub struct PodContext<'a> {
     pub plan: &'a Plan,
     /// The stored pod, where its annotations change.
     pub before: Option<&'a PodView<'a>>,
+    /// Whether ib-kubernetes may have written GUIDs into the pod's networks annotation, as it does in stored pods.
+    pub may_carry_guids: bool,
     /// How the profile was found.
     pub resolution: &'a Resolution,
     /// The profiles of its nodes whose `require` and `forbid` hold beside its own.

@@ -6,7 +6,7 @@ use super::variables_of_profiles::{ByVariable, by_variable};
 use crate::nodes::{ClassSet, NodeView, Relation};
 use crate::profile::Profile;
 use crate::profile::schema::EnvPolicy;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Profiles with their indices.
@@ -16,7 +16,8 @@ pub struct Catalog {
     /// The same in the same order. A profile's number is its place here.
     numbered: Vec<Arc<Profile>>,
     by_resource: HashMap<String, Vec<Arc<Profile>>>,
-    by_network: HashMap<String, Vec<Arc<Profile>>>,
+    /// By the name of a network, and its namespace; `None` is the namespace of the pod.
+    by_network: HashMap<String, HashMap<Option<String>, Vec<Arc<Profile>>>>,
     by_rails_namespace: HashMap<String, Vec<Arc<Profile>>>,
     classes: BTreeMap<String, ClassSet>,
     selections: BTreeMap<String, NodeLabelsOfProfile>,
@@ -61,11 +62,14 @@ impl Catalog {
             for resource in &resources {
                 catalog.by_resource.entry((*resource).to_owned()).or_default().push(Arc::clone(profile));
             }
-            let mut networks: Vec<&str> = profile.rails.iter().map(|r| r.network.name.as_str()).collect();
-            networks.sort_unstable();
-            networks.dedup();
-            for network in networks {
-                catalog.by_network.entry(network.to_owned()).or_default().push(Arc::clone(profile));
+            let networks: BTreeSet<(&str, Option<&str>)> = profile
+                .rails
+                .iter()
+                .map(|r| (r.network.name.as_str(), r.network.namespace.as_deref()))
+                .collect();
+            for (network, namespace) in networks {
+                let named = catalog.by_network.entry(network.to_owned()).or_default();
+                named.entry(namespace.map(str::to_owned)).or_default().push(Arc::clone(profile));
             }
             let mut namespaces: Vec<&str> =
                 profile.rails.iter().filter_map(|r| r.network.namespace.as_deref()).collect();
@@ -161,10 +165,17 @@ impl Catalog {
         self.by_resource.get(resource).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Profiles with a rail on a network of this name, in whatever namespace.
+    /// Profiles with a rail on a network, for a pod in `pod_namespace`, in the order of their names.
     #[must_use]
-    pub fn with_network(&self, name: &str) -> &[Arc<Profile>] {
-        self.by_network.get(name).map(Vec::as_slice).unwrap_or_default()
+    pub fn with_network(&self, namespace: &str, name: &str, pod_namespace: &str) -> Vec<&Arc<Profile>> {
+        let Some(named) = self.by_network.get(name) else { return Vec::new() };
+        let there = named.get(&Some(namespace.to_owned())).into_iter();
+        let of_pod = named.get(&None).filter(|_| namespace == pod_namespace);
+        let mut having: Vec<&Arc<Profile>> = there.chain(of_pod).flatten().collect();
+        // A profile may name the network in both ways.
+        having.sort_by(|one, other| one.name.cmp(&other.name));
+        having.dedup_by(|one, other| one.name == other.name);
+        having
     }
 
     /// Whether any profile requires or forbids a variable.

@@ -14,6 +14,8 @@ pub(in crate::profile) fn checked_subsets(
     fail: &Fail<'_>,
 ) -> Result<Vec<Subset>, ProfileError> {
     let mut subsets: Vec<Subset> = Vec::new();
+    let mut names = BTreeSet::new();
+    let known: BTreeSet<&str> = rails.iter().map(|r| r.interface.as_str()).collect();
     for (i, subset) in spec.subsets.iter().flatten().enumerate() {
         let at = |rest: &str| format!("/spec/subsets/{i}/{rest}");
         let name = &subset.name;
@@ -21,7 +23,7 @@ pub(in crate::profile) fn checked_subsets(
             let message = format!("{name:?} is not a subset name: at most 63 of a-z, 0-9 and '-'");
             return Err(fail(&at("name"), message));
         }
-        if subsets.iter().any(|s| s.name == *name) {
+        if !names.insert(name.as_str()) {
             return Err(fail(&at("name"), format!("duplicate subset {name:?}")));
         }
         if subset.interfaces.is_empty() {
@@ -29,14 +31,14 @@ pub(in crate::profile) fn checked_subsets(
         }
         let mut wanted = BTreeSet::new();
         for (nth, interface) in subset.interfaces.iter().enumerate() {
-            let pointer = at(&format!("interfaces/{nth}"));
-            if rails.iter().all(|r| r.interface != *interface) {
+            let pointer = || at(&format!("interfaces/{nth}"));
+            if !known.contains(interface.as_str()) {
                 let hint = nearest_if_probably_meant(interface, rails.iter().map(|r| r.interface.as_str()));
                 let hint = hint.map(|h| format!("; did you mean {h:?}?")).unwrap_or_default();
-                return Err(fail(&pointer, format!("no rail has the interface {interface:?}{hint}")));
+                return Err(fail(&pointer(), format!("no rail has the interface {interface:?}{hint}")));
             }
             if !wanted.insert(interface.as_str()) {
-                return Err(fail(&pointer, format!("duplicate interface {interface:?}")));
+                return Err(fail(&pointer(), format!("duplicate interface {interface:?}")));
             }
         }
         let chosen = rails.iter().filter(|r| wanted.contains(r.interface.as_str())).cloned().collect();

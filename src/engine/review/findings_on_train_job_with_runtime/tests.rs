@@ -1,6 +1,7 @@
 use super::*;
 use crate::facts::EnforcementMode;
 use crate::review::decide_workload;
+use crate::review::is_small_enough_to_copy::{MAX_COPIED_BYTES, MAX_COPIED_VALUES};
 use crate::snapshot::{Builder, Layer};
 
 const RUNTIME: &str = r#"{"metadata":{"name":"torch"},"spec":{"mlPolicy":{"numNodes":1,"torch":{}},"template":{"spec":{
@@ -216,8 +217,8 @@ fn a_runtime_with_more_text_or_values_than_the_limit_is_not_followed() {
         let runtime = RUNTIME.replacen(r#""mlPolicy""#, &format!(r#""more":{more},"mlPolicy""#), 1);
         joined("ClusterTrainingRuntime", &runtime, &job(json!({}))).is_some()
     };
-    assert!(is_followed_with(json!("x".repeat(MAX_RUNTIME - 2_000))));
-    assert!(!is_followed_with(json!("x".repeat(MAX_RUNTIME))));
-    assert!(is_followed_with(json!(vec![1; MAX_RUNTIME_VALUES - 200])));
-    assert!(!is_followed_with(json!(vec![1; MAX_RUNTIME_VALUES])));
+    assert!(is_followed_with(json!("x".repeat(MAX_COPIED_BYTES - 2_000))));
+    assert!(!is_followed_with(json!("x".repeat(MAX_COPIED_BYTES))));
+    assert!(is_followed_with(json!(vec![1; MAX_COPIED_VALUES - 200])));
+    assert!(!is_followed_with(json!(vec![1; MAX_COPIED_VALUES])));
 }

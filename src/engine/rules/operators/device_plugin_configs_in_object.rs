@@ -25,12 +25,11 @@ fn read_configurations(context: &ObjectContext<'_>) -> Vec<DevicePluginConfigura
     let Some(object) = context.whole_object() else { return Vec::new() };
     if context.kind == "ConfigMap" {
         let data = object.get("data").and_then(Value::as_object);
+        let plugin = has_name_of_device_plugin(context);
         return data
             .into_iter()
             .flatten()
-            .filter_map(|(key, text)| {
-                configuration_in_config_map_value(key, text.as_str()?, has_name_of_device_plugin(context))
-            })
+            .filter_map(|(key, text)| configuration_in_config_map_value(key, text.as_str()?, plugin))
             .collect();
     }
     let plugins: [(&str, Reader); 2] = [

@@ -11,6 +11,7 @@ mod beside_facts;
 mod beside_known_objects;
 mod beside_networks;
 mod beside_policies;
+mod copied_texts;
 mod costly_per_byte;
 mod costly_products;
 mod discover_shapes;
@@ -76,6 +77,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("cost::looks_at_the_deadline", looks_at_the_deadline::asked_often);
     suite.add("cost::allocations", allocation_figures::allocations);
     suite.add("cost::the_page_on_performance_has_the_figures", allocation_figures::page);
+    copied_texts::add(suite);
     memory::add(suite);
     memory_of_kept_objects::add(suite);
     memory_of_a_namespace::add(suite);
@@ -188,6 +190,9 @@ fn trials(way: Way) -> Vec<Trial<'static>> {
             for other in pairs.iter().skip(i + 1).take(40) {
                 put(sample, vec![(*one).clone(), (*other).clone()], false);
             }
+        }
+        for [text, list] in copied_texts::texts_beside_lists(&shapes) {
+            put(sample, vec![text.clone(), list.clone()], false);
         }
         for shape in &shapes {
             put(sample, vec![shape.clone()], false);

@@ -1,7 +1,7 @@
 //! Checks ResourceClaims and their templates without a pod, in a review: a claim may be created after its pod.
 
 use super::claims::{USE_OWN_NAMESPACE, network_in_words, without_link_setting};
-use crate::facts::device_claim::first_vlan_trust_or_spoof_setting;
+use crate::facts::device_claim::first_setting_of_vf_link;
 use crate::facts::device_class::SRIOV_DRIVER;
 use crate::rules::finding::FindingsOfRule;
 use crate::rules::object_context::ObjectContext;
@@ -30,8 +30,7 @@ pub(super) fn report_claim_object(context: &ObjectContext<'_>, findings: &mut Fi
             continue;
         }
         let parameters = format!("{path}/{index}/opaque/parameters");
-        if let Some(field) = config.pointer("/opaque/parameters").and_then(first_vlan_trust_or_spoof_setting)
-        {
+        if let Some(field) = config.pointer("/opaque/parameters").and_then(first_setting_of_vf_link) {
             let message = format!("VfConfig sets {field} of a VF, but this cluster isolates namespaces");
             let path = format!("{parameters}/{}", field.replace('.', "/"));
             findings.add(path, message, without_link_setting(field));

@@ -4,7 +4,9 @@ mod claim_objects;
 mod claims;
 
 use self::claims::USE_OWN_NAMESPACE;
-use crate::multus::{self, AnnotationError, DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
+use crate::multus::{
+    self, AnnotationError, DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION, RequestedAttachment,
+};
 use crate::pod::PodView;
 use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_kinds::{RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE};
@@ -58,6 +60,14 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let readable = context.final_networks.and_then(|networks| networks.as_ref().ok());
     if let Some(networks) = readable.or(whole.as_ref()) {
         let mut reported = HashSet::new();
+        let identity = || networks.items.iter().flat_map(|item| identity_of_interface(item));
+        let new = identity().find(|of| !context.may_carry_guids && !before.identity.contains(of));
+        if let Some((key, _)) = new {
+            let message = format!(
+                "the networks annotation sets {key}, but this cluster isolates namespaces: with it, a pod can take the port of another tenant's pod"
+            );
+            findings.add(networks_annotation(), message, format!("Remove {key}."));
+        }
         for item in &networks.items {
             let Some(namespace) = item.namespace.as_deref() else { continue };
             if open(namespace) || reported.contains(namespace) {
@@ -101,6 +111,12 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     }
 }
 
+/// What an element says about its interface that only the network's owner, or ib-kubernetes, should say.
+fn identity_of_interface(item: &RequestedAttachment<'_>) -> impl Iterator<Item = (&'static str, String)> {
+    let identity = item.requests.iter().flat_map(|requests| &requests.identity);
+    identity.map(|(key, value)| (*key, value.to_string()))
+}
+
 const UNREADABLE: &str = "this cluster isolates namespaces, but the networks annotation cannot be parsed: the networks' namespaces are not known";
 const CORRECT: &str = "Write a list that Multus can read, such as \"net-a,net-b\".";
 
@@ -116,6 +132,7 @@ fn refusal_in_words(namespace: &str, name: &str) -> String {
 struct NetworksThatPodNames<'a> {
     text: Option<&'a str>,
     networks: HashSet<(String, String)>,
+    identity: HashSet<(&'static str, String)>,
     default: Option<&'a str>,
 }
 
@@ -123,9 +140,14 @@ impl<'a> NetworksThatPodNames<'a> {
     fn of(pod: &'a PodView<'a>) -> Self {
         let text = pod.annotation(NETWORKS_ANNOTATION);
         let networks = text.and_then(|text| multus::parse_all(text).ok());
-        let items = networks.iter().flat_map(|n| &n.items);
+        let items = || networks.iter().flat_map(|n| &n.items);
         let named =
-            items.filter_map(|item| Some((item.namespace.as_deref()?.to_owned(), item.name.to_string())));
-        Self { text, networks: named.collect(), default: pod.annotation(DEFAULT_NETWORK_ANNOTATION) }
+            items().filter_map(|item| Some((item.namespace.as_deref()?.to_owned(), item.name.to_string())));
+        Self {
+            text,
+            networks: named.collect(),
+            identity: items().flat_map(identity_of_interface).collect(),
+            default: pod.annotation(DEFAULT_NETWORK_ANNOTATION),
+        }
     }
 }
