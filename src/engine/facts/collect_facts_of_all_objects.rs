@@ -266,8 +266,9 @@ impl ClusterFacts {
                     Some(known) => known.keep_only_agreed_facts(port),
                     None => drop(self.ports.insert(interface.name.clone(), port)),
                 }
+                // An interface may have thousands of alternative names.
+                let name: Option<Arc<str>> = Some(interface.name.as_str().into());
                 for other in &interface.alt_names {
-                    let name = Some(interface.name.clone());
                     let known = self.other_names.entry(other.clone()).or_insert_with(|| name.clone());
                     if *known != name {
                         *known = None;

@@ -78,7 +78,7 @@ pub struct ClusterFacts {
     /// Resources of the SR-IOV operator by the name after the prefix, which is not known.
     pub(super) suffixes: HashMap<String, ResourceFact>,
     /// Names of interfaces by their alternative names; `None` if nodes differ.
-    pub(super) other_names: HashMap<String, Option<String>>,
+    pub(super) other_names: HashMap<String, Option<Arc<str>>>,
     /// Interfaces of nodes by name.
     pub(super) ports: HashMap<String, InterfaceOnAllNodes>,
     /// Facts from nodes about the SR-IOV operator's resources, by the name after the prefix.

@@ -46,7 +46,7 @@ fn interfaces<'p>(
 }
 
 impl SriovPoliciesToCompare {
-    pub(super) fn new(all: Vec<Named>, other_names: &HashMap<String, Option<String>>) -> Self {
+    pub(super) fn new(all: Vec<Named>, other_names: &HashMap<String, Option<Arc<str>>>) -> Self {
         let mut found = Self::default();
         for (at, (_, policy)) in all.iter().enumerate() {
             let put = |map: &mut HashMap<String, Places>, key: &str| {
@@ -88,7 +88,7 @@ impl SriovPoliciesToCompare {
     pub(super) fn to_compare_with<'s>(
         &'s self,
         own: &SriovNodePolicy,
-        other_names: &HashMap<String, Option<String>>,
+        other_names: &HashMap<String, Option<Arc<str>>>,
     ) -> impl Iterator<Item = &'s Named> + use<'s> {
         let mut lists = self.sharing_nics_or_resource(own, other_names);
         if let Some(by_nodes) = self.sharing_nodes(own)
@@ -120,7 +120,7 @@ impl SriovPoliciesToCompare {
     fn sharing_nics_or_resource(
         &self,
         own: &SriovNodePolicy,
-        other_names: &HashMap<String, Option<String>>,
+        other_names: &HashMap<String, Option<Arc<str>>>,
     ) -> Option<Vec<&Places>> {
         let name = |name| other_names.get(name).and_then(Option::as_deref).unwrap_or(name);
         let names: Vec<&str> = interfaces(own, name).collect();
@@ -166,7 +166,7 @@ mod tests {
             .into_iter()
             .map(|(name, policy)| ((String::new(), name.to_owned()), Arc::new(policy)))
             .collect();
-        let other_names = HashMap::from([("alias".to_owned(), Some("y".to_owned()))]);
+        let other_names = HashMap::from([("alias".to_owned(), Some("y".into()))]);
         let index = SriovPoliciesToCompare::new(all, &other_names);
         let met = |own: SriovNodePolicy| -> String {
             index.to_compare_with(&own, &other_names).map(|((_, name), _)| name.as_str()).collect()

@@ -7,7 +7,7 @@ use crate::plan::Target;
 use crate::plan::annotation_names_and_paths::NCCL_CONF_PATH;
 use crate::plan::nccl_conf_and_small_files::{self, PreflightConf};
 use crate::pod::PodView;
-use crate::pod::pod_fields::{Container, Volume, VolumeMount};
+use crate::pod::pod_fields::{Container, MAX_VOLUME_NAME_LENGTH, Volume, VolumeMount};
 use crate::pod::which_containers_webhook_added::{
     IMAGE_PATH, INSTALL_CONTAINER, MONITOR_CONTAINER, PREFLIGHT_CONTAINER, PROGRAM_VOLUME_PATH,
 };
@@ -101,6 +101,8 @@ pub(in crate::plan) fn decide_containers_to_add<'p>(
         .into_iter()
         .filter_map(|name| pod.container_that_looks_added(name));
     let present = ours.filter_map(|c| c.mount_at(PROGRAM_VOLUME_PATH)?.1.name.as_deref()).next();
+    // Its name stands in a mount of each container that reads `nccl.conf`.
+    let present = present.filter(|name| name.len() <= MAX_VOLUME_NAME_LENGTH);
     match present.map(str::to_owned).or_else(|| free_name(pod, ADDED_CONTAINER_VOLUME_NAMES)) {
         Some(name) => place.volume = name,
         None => {
