@@ -1,6 +1,7 @@
 //! `certs`: certificates for development. Installations use the self-managed mode, cert-manager or files.
 
 use super::Exit;
+use crate::cli::lines_on_stderr::write_error;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
@@ -33,12 +34,12 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let made = match make(hosts) {
         Ok(made) => made,
         Err(error) => {
-            writeln!(err, "error: cannot create the certificate: {error}")?;
+            write_error(err, format_args!("cannot create the certificate: {error}"))?;
             return Ok(Exit::Usage);
         }
     };
     if let Err(error) = store(directory, &made) {
-        writeln!(err, "error: cannot write to {}: {error}", directory.display())?;
+        write_error(err, format_args!("cannot write to {}: {error}", directory.display()))?;
         return Ok(Exit::Usage);
     }
     writeln!(out, "{}: created ca.crt, tls.crt and tls.key for {}", directory.display(), hosts.join(", "))?;

@@ -12,6 +12,7 @@ mod explain;
 mod fail_on_flag;
 mod flag_values;
 mod input;
+mod lines_on_stderr;
 mod monitor;
 mod output_flag;
 mod preflight;

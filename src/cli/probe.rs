@@ -2,6 +2,7 @@
 //! firewalls, certificates and selectors are all on that way. `helm test` runs it.
 
 use super::{Exit, send_pod_as_dry_run};
+use crate::cli::lines_on_stderr::write_error;
 use crate::cluster::api_client::create_client;
 use crate::doctor::probe_pods_and_their_answers::{
     Answer, Wrong, not_changed, not_refused, pod_to_be_changed, pod_to_be_refused,
@@ -37,14 +38,14 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            writeln!(err, "error: cannot start the runtime: {error}")?;
+            write_error(err, format_args!("cannot start the runtime: {error}"))?;
             return Ok(Exit::Internal);
         }
     };
     let client = match runtime.block_on(create_client(arguments.kubeconfig.as_deref(), None)) {
         Ok(client) => client,
         Err(error) => {
-            writeln!(err, "error: {error}")?;
+            write_error(err, format_args!("{error}"))?;
             return Ok(Exit::of_client(&error));
         }
     };
@@ -73,7 +74,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             }
         };
         if let Some(problem) = problem {
-            writeln!(err, "error: {what}: failed: {problem}")?;
+            write_error(err, format_args!("{what}: failed: {problem}"))?;
             return Ok(Exit::Findings);
         }
         writeln!(out, "ok: {what}")?;

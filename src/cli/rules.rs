@@ -1,6 +1,7 @@
 //! `rules list` and `rules export`.
 
 use super::Exit;
+use crate::cli::lines_on_stderr::write_error;
 use crate::cli::pretty_json::write_pretty_json;
 use crate::facts::EnforcementMode;
 use crate::manifest::to_yaml;
@@ -114,16 +115,18 @@ fn write_exported_policies(arguments: &Export, out: &mut dyn Write, err: &mut dy
             Some(rule) if rule.cel().is_some() => chosen.push(rule),
             Some(rule) => {
                 let id = rule.id;
-                writeln!(
+                write_error(
                     err,
-                    "error: rule {id} cannot be exported, because the rule checks more than one object"
+                    format_args!(
+                        "rule {id} cannot be exported, because the rule checks more than one object"
+                    ),
                 )?;
                 return Ok(Exit::Usage);
             }
             None => {
-                writeln!(
+                write_error(
                     err,
-                    "error: unknown rule {id:?}. To list all rules, run fabric-admission rules list."
+                    format_args!("unknown rule {id:?}. To list all rules, run fabric-admission rules list."),
                 )?;
                 return Ok(Exit::Usage);
             }

@@ -8,6 +8,7 @@ use super::progress::Progress;
 use super::{decide_files_and_find_missing_kinds, read_and_decide_live_objects};
 use crate::cli::Exit;
 use crate::cli::input::{self, documents_to_objects};
+use crate::cli::lines_on_stderr::{write_error, write_warning};
 use crate::cluster::api_client::{self, ClientAndAddress};
 use crate::cluster::api_discovery_of_served_kinds::{self, ServedKinds};
 use crate::cluster::{ClusterRead, PageSize, WatchTimings, read_all_despite_failures, watched_kinds};
@@ -15,7 +16,6 @@ use crate::decision_limits::RunBudget;
 use crate::manifest::Document as Manifest;
 use crate::profile::{FabricProfile, Profile};
 use crate::report::audit::json::AuditScopeAndGaps;
-use crate::report::ci::text_without_runner_commands;
 use crate::report::unread_by_audit::{KindNotKnown, WhyKindIsNotKnown, group_of_api_version};
 use crate::snapshot::{Builder, Layer, Snapshot};
 use std::collections::BTreeSet;
@@ -32,7 +32,10 @@ pub(super) fn audit_live_cluster(
 ) -> io::Result<Result<FinishedAudit, Exit>> {
     let path = input::facts_of_live_cluster::find_kubeconfig(arguments.kubeconfig.as_deref());
     if path.is_none() && !api_client::is_in_pod_with_service_account() {
-        writeln!(err, "error: --live needs a kubeconfig file: set --kubeconfig FILE or variable KUBECONFIG")?;
+        write_error(
+            err,
+            format_args!("--live needs a kubeconfig file: set --kubeconfig FILE or variable KUBECONFIG"),
+        )?;
         return Ok(Err(Exit::Usage));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -45,7 +48,7 @@ pub(super) fn audit_live_cluster(
         {
             Ok(cluster) => cluster,
             Err(error) => {
-                writeln!(err, "error: --live: {error}")?;
+                write_error(err, format_args!("--live: {error}"))?;
                 return Ok(Err(Exit::of_client(&error)));
             }
         };
@@ -72,7 +75,7 @@ pub(super) fn audit_live_cluster(
         let (served, ClusterRead { mut builder, forbidden, failed }) = match asked.await {
             Ok(asked) => asked,
             Err(message) => {
-                writeln!(err, "error: --live: {address}: {message}")?;
+                write_error(err, format_args!("--live: {address}: {message}"))?;
                 return Ok(Err(Exit::Internal));
             }
         };
@@ -91,7 +94,7 @@ pub(super) fn audit_live_cluster(
         let profile = match check_flags_and_find_profile(arguments, &snapshot, bases, namespaces.as_ref()) {
             Ok(profile) => profile,
             Err(message) => {
-                writeln!(err, "error: {}", text_without_runner_commands(&message))?;
+                write_error(err, format_args!("{message}"))?;
                 return Ok(Err(Exit::Usage));
             }
         };
@@ -122,7 +125,7 @@ pub(super) fn audit_live_cluster(
         }
         gaps.sort();
         for gap in gaps.iter().filter(|_| !arguments.shows_text()) {
-            writeln!(err, "warning: {} cannot be read: {}; {}", gap.kind, gap.message, gap.effect)?;
+            write_warning(err, format_args!("{} cannot be read: {}; {}", gap.kind, gap.message, gap.effect))?;
         }
         Ok(Ok(FinishedAudit::finish_and_report_unreadable(
             found.results,
@@ -169,14 +172,14 @@ pub(super) fn audit_files(
     ) {
         Ok(profile) => profile,
         Err(message) => {
-            writeln!(err, "error: {}", text_without_runner_commands(&message))?;
+            write_error(err, format_args!("{message}"))?;
             return Ok(Err(Exit::Usage));
         }
     };
     input::write_fact_warnings_and_input_errors(&problems, err)?;
     let (owners, kinds) = seen.into_parts();
     if kinds.is_empty() && problems.errors.is_empty() {
-        writeln!(err, "error: --cluster: the files have no Kubernetes object")?;
+        write_error(err, format_args!("--cluster: the files have no Kubernetes object"))?;
         return Ok(Err(Exit::Usage));
     }
     let today = today();
@@ -200,8 +203,7 @@ pub(super) fn audit_files(
         has_profile,
     );
     for gap in gaps.iter().filter(|_| !arguments.shows_text()) {
-        let message = text_without_runner_commands(&gap.message);
-        writeln!(err, "warning: no {} in the files: {message}; {}", gap.kind, gap.effect)?;
+        write_warning(err, format_args!("no {} in the files: {}; {}", gap.kind, gap.message, gap.effect))?;
     }
     let mut frame = frame(arguments, gaps);
     frame.errors.extend(problems.errors.into_iter().map(|(unread, _)| unread));

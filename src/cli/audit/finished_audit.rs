@@ -1,6 +1,7 @@
 //! A finished audit: results of pods under the workloads that made them, and objects that could not be read.
 
 use super::decide_and_add_up::{AuditContext, AuditResults};
+use crate::cli::lines_on_stderr::write_error;
 use crate::report::UnreadInput;
 use crate::report::audit::json::{AuditDocument, AuditScopeAndGaps};
 use crate::report::finding_identity_for_baselines::ObjectName;
@@ -42,7 +43,10 @@ impl FinishedAudit {
             frame.errors.push(unread("(not listed)".to_owned(), format!("{more} cannot be read")));
         }
         for UnreadInput { file, message, .. } in frame.errors.iter().skip(first) {
-            writeln!(err, "error: {}: {}", escaped_and_cut(file, 400), escaped_and_cut(message, 400))?;
+            write_error(
+                err,
+                format_args!("{}: {}", escaped_and_cut(file, 400), escaped_and_cut(message, 400)),
+            )?;
         }
         Ok(Self {
             document: AuditDocument::sum_up_and_order(&results.tallies, frame, judge.snapshot),

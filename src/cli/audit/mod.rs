@@ -20,6 +20,7 @@ use super::Exit;
 use super::input::{self, documents_to_objects};
 use super::output_flag;
 use super::read_and_write_baseline_file;
+use crate::cli::lines_on_stderr::write_error;
 use crate::report::baseline_comparison::Comparison;
 use crate::snapshot::{Builder, Settings};
 use exit_code_of_audit::exit_code_of_audit;
@@ -29,13 +30,13 @@ use std::io::{self, Write};
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     if let Some(clash) = output_flag::why_outputs_clash(&arguments.output) {
-        writeln!(err, "error: --output: {clash}")?;
+        write_error(err, format_args!("--output: {clash}"))?;
         return Ok(Exit::Usage);
     }
     let before = match arguments.new_since.as_deref().map(read_and_write_baseline_file::read).transpose() {
         Ok(before) => before,
         Err(message) => {
-            writeln!(err, "error: --new-since: {message}")?;
+            write_error(err, format_args!("--new-since: {message}"))?;
             return Ok(Exit::Usage);
         }
     };
@@ -53,13 +54,13 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let entries = std::mem::take(&mut now.entries).into_iter();
     if let Some(path) = &arguments.write_baseline {
         if failed {
-            writeln!(err, "error: --write-baseline: not written, since a list failed")?;
+            write_error(err, format_args!("--write-baseline: not written, since a list failed"))?;
         } else if unreadable {
-            writeln!(err, "error: --write-baseline: not written, since an input cannot be read")?;
+            write_error(err, format_args!("--write-baseline: not written, since an input cannot be read"))?;
         } else if let Err(error) =
             File::create(path).and_then(|file| read_and_write_baseline_file::write(file, &now, entries))
         {
-            writeln!(err, "error: --write-baseline: {}: {error}", path.display())?;
+            write_error(err, format_args!("--write-baseline: {}: {error}", path.display()))?;
             return Ok(Exit::Internal);
         }
     }
@@ -67,7 +68,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         if let Err(error) = output::write(written, &document, arguments.verbose, out) {
             // A closed pipe and a full disk are the caller's to report.
             let Some(path) = &written.file else { return Err(error) };
-            writeln!(err, "error: {}: {error}", path.display())?;
+            write_error(err, format_args!("{}: {error}", path.display()))?;
             return Ok(Exit::Internal);
         }
     }
@@ -82,7 +83,7 @@ pub(super) fn run_audit(
     let bases = match input::read_and_find_profiles::built_in_profiles() {
         Ok(bases) => bases,
         Err(error) => {
-            writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
+            write_error(err, format_args!("a compiled-in profile cannot be read: {error}"))?;
             return Ok(Err(Exit::Internal));
         }
     };

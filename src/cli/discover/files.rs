@@ -3,9 +3,9 @@
 use super::read_objects_and_failures::ReadObjects;
 use crate::cli::input::documents_to_objects::ObjectSkippedOrUnread;
 use crate::cli::input::{self, documents_to_objects, read_files_and_directories};
+use crate::cli::lines_on_stderr::write_warning;
 use crate::discover::Sources;
 use crate::manifest::Document;
-use crate::report::ci::text_without_runner_commands;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -53,8 +53,7 @@ pub(super) fn read_objects_of_files(paths: &[PathBuf], err: &mut dyn Write) -> i
     }
     input::write_fact_warnings_and_input_errors(&problems, err)?;
     for object in sources.objects_with_two_contents() {
-        let object = text_without_runner_commands(object);
-        writeln!(err, "warning: {object} is in the files more than once, with different content")?;
+        write_warning(err, format_args!("{object} is in the files more than once, with different content"))?;
         unreadable = true;
     }
     Ok(ReadObjects { sources, unreadable: unreadable || !problems.errors.is_empty(), failed: false })

@@ -3,6 +3,7 @@
 use super::read_objects_and_failures::ReadObjects;
 use crate::cli::Exit;
 use crate::cli::input;
+use crate::cli::lines_on_stderr::{write_error, write_note, write_warning};
 use crate::cluster::PageSize;
 use crate::cluster::api_client::{self, ClientAndAddress};
 use crate::cluster::api_discovery_of_served_kinds::ServedKinds;
@@ -61,7 +62,10 @@ pub(super) fn read_objects_of_live_cluster(
 ) -> io::Result<Result<ReadObjects, Exit>> {
     let path = input::facts_of_live_cluster::find_kubeconfig(given);
     if path.is_none() && !api_client::is_in_pod_with_service_account() {
-        writeln!(err, "error: --live needs a kubeconfig file: set --kubeconfig FILE or variable KUBECONFIG")?;
+        write_error(
+            err,
+            format_args!("--live needs a kubeconfig file: set --kubeconfig FILE or variable KUBECONFIG"),
+        )?;
         return Ok(Err(Exit::Usage));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -70,14 +74,14 @@ pub(super) fn read_objects_of_live_cluster(
             match api_client::create_client_and_address(path.as_deref(), context).await {
                 Ok(cluster) => cluster,
                 Err(error) => {
-                    writeln!(err, "error: --live: {error}")?;
+                    write_error(err, format_args!("--live: {error}"))?;
                     return Ok(Err(Exit::of_client(&error)));
                 }
             };
         let served = match ServedKinds::read(&client, list_any_kind::DEADLINE).await {
             Ok(served) => served,
             Err(error) => {
-                writeln!(err, "error: --live: {address}: {error}")?;
+                write_error(err, format_args!("--live: {address}: {error}"))?;
                 return Ok(Err(Exit::Internal));
             }
         };
@@ -121,10 +125,12 @@ async fn read_device_plugin_config_maps(
         })
         .await;
         if let Err(ListError::Forbidden(why) | ListError::Failed(why)) = result {
-            writeln!(
+            write_note(
                 err,
-                "note: ConfigMaps of namespace {namespace} could not be read: {}",
-                escaped_and_cut(&why, 300)
+                format_args!(
+                    "ConfigMaps of namespace {namespace} could not be read: {}",
+                    escaped_and_cut(&why, 300)
+                ),
             )?;
         }
     }
@@ -154,7 +160,7 @@ async fn read_one_kind(
     })
     .await;
     for message in &broken {
-        writeln!(err, "warning: {}; the object is ignored", escaped_and_cut(message, 400))?;
+        write_warning(err, format_args!("{}; the object is ignored", escaped_and_cut(message, 400)))?;
     }
     read.unreadable |= !broken.is_empty();
     match result {

@@ -6,10 +6,10 @@ mod read_objects_and_failures;
 
 use super::Exit;
 use super::input::{documents_to_objects, read_and_find_profiles};
+use crate::cli::lines_on_stderr::{write_error, write_note, write_warning};
 use crate::cli::pretty_json::write_pretty_json;
 use crate::discover::{Discovered, discover, drift, printed_result};
 use crate::profile::FabricProfile;
-use crate::report::ci::text_without_runner_commands;
 use crate::text::count_with_noun;
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let built_in_profiles = match read_and_find_profiles::built_in_profiles() {
         Ok(built_in_profiles) => built_in_profiles,
         Err(error) => {
-            writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
+            write_error(err, format_args!("a compiled-in profile cannot be read: {error}"))?;
             return Ok(Exit::Internal);
         }
     };
@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     };
     let found = discover(read.sources, &built_in_profiles);
     for (kind, why) in &found.unread {
-        writeln!(err, "warning: {kind} could not be read: {}", text_without_runner_commands(why))?;
+        write_warning(err, format_args!("{kind} could not be read: {why}"))?;
     }
     let differs = if arguments.diff {
         let existing = existing.unwrap_or_else(|| found.profiles.clone());
@@ -119,11 +119,11 @@ fn write_discovered(
     }
     for unknown in &found.unknown {
         let text = format!("no profile for {}: {}. {}", unknown.subject(), unknown.reason, unknown.question);
-        writeln!(err, "warning: {}", text_without_runner_commands(&text))?;
+        write_warning(err, format_args!("{text}"))?;
     }
     if found.drafts.is_empty() && found.unknown.is_empty() {
         let why = printed_result::why_nothing_was_found(found);
-        writeln!(err, "warning: no profile: {}", text_without_runner_commands(why))?;
+        write_warning(err, format_args!("no profile: {why}"))?;
     }
     let questions: usize = found.drafts.iter().map(|draft| draft.questions.len()).sum();
     if questions > 0 {
@@ -149,7 +149,7 @@ fn write_drift_and_whether_any(
     let comparison = match drift(found, existing, bases) {
         Ok(comparison) => comparison,
         Err(error) => {
-            writeln!(err, "error: {}", text_without_runner_commands(&error.to_string()))?;
+            write_error(err, format_args!("{error}"))?;
             return Ok(Err(Exit::Usage));
         }
     };
@@ -161,12 +161,12 @@ fn write_drift_and_whether_any(
     }
     for not in &comparison.not_compared {
         let text = format!("FabricProfile {} is not compared: {}", not.profile, not.reason);
-        writeln!(err, "note: {}", text_without_runner_commands(&text))?;
+        write_note(err, format_args!("{text}"))?;
     }
     let compared = count_with_noun(comparison.compared, "profile");
     let differences = comparison.drifts.len();
     match (comparison.compared, differences) {
-        (0, 0) => writeln!(err, "warning: no profile was compared")?,
+        (0, 0) => write_warning(err, format_args!("no profile was compared"))?,
         (_, 0) => writeln!(err, "no drift: {compared} compared")?,
         _ => writeln!(err, "{}; {compared} compared", count_with_noun(differences, "difference"))?,
     }

@@ -9,6 +9,7 @@ mod wanted_rights;
 
 use super::Exit;
 use super::flag_values::DurationWithUnit;
+use crate::cli::lines_on_stderr::write_error;
 use crate::cli::pretty_json::write_pretty_json;
 use crate::cluster::api_client::{
     ClientAndAddress, create_client_and_address, is_in_pod_with_service_account,
@@ -54,13 +55,13 @@ enum Format {
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let kubeconfig = super::input::facts_of_live_cluster::find_kubeconfig(arguments.kubeconfig.as_deref());
     if kubeconfig.is_none() && !is_in_pod_with_service_account() {
-        writeln!(err, "error: no cluster: set --kubeconfig FILE or variable KUBECONFIG")?;
+        write_error(err, format_args!("no cluster: set --kubeconfig FILE or variable KUBECONFIG"))?;
         return Ok(Exit::Usage);
     }
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            writeln!(err, "error: cannot start the runtime: {error}")?;
+            write_error(err, format_args!("cannot start the runtime: {error}"))?;
             return Ok(Exit::Internal);
         }
     };
@@ -69,7 +70,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let ClientAndAddress { client, address } = match found {
         Ok(found) => found,
         Err(error) => {
-            writeln!(err, "error: {error}")?;
+            write_error(err, format_args!("{error}"))?;
             return Ok(Exit::of_client(&error));
         }
     };
@@ -79,7 +80,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         match runtime.block_on(repeat_until_ok::check_until_ok_or_time_over(&client, checked, limit, err)) {
             Ok(report) => report,
             Err(error) => {
-                writeln!(err, "error: {address}: {error}")?;
+                write_error(err, format_args!("{address}: {error}"))?;
                 return Ok(Exit::Internal);
             }
         };

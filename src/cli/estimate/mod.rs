@@ -8,6 +8,7 @@ pub(super) use arguments::Arguments;
 pub(super) use estimate_flag_of_review::{EstimateRequest, PodsToEstimate, parse_estimate_flag};
 
 use super::Exit;
+use crate::cli::lines_on_stderr::write_error;
 use crate::cli::pretty_json::write_pretty_json;
 use crate::estimate::{Document, FABRICS, Fabric, Step, write};
 use arguments::Output;
@@ -25,13 +26,13 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let known = FABRICS.iter().enumerate().filter(|(at, _)| chosen(at));
     let mut fabrics: Vec<Fabric> = known.map(|(_, known)| Fabric::from(*known)).collect();
     if arguments.transport.is_some() && arguments.rate.is_none() && arguments.facts.is_none() {
-        writeln!(err, "error: --transport needs --rate or --facts")?;
+        write_error(err, format_args!("--transport needs --rate or --facts"))?;
         return Ok(Exit::Usage);
     }
     match fabric_of_rate_profile_or_facts::fabric_of_rate_profile_or_facts(arguments) {
         Ok(own) => fabrics.extend(own),
         Err(error) => {
-            writeln!(err, "error: {error}")?;
+            write_error(err, format_args!("{error}"))?;
             return Ok(Exit::Usage);
         }
     }

@@ -7,6 +7,7 @@ mod rule;
 mod variable;
 
 use super::Exit;
+use crate::cli::lines_on_stderr::write_error;
 use crate::nccl::{all_variables, find_variable, why_name_is_unread};
 use crate::preflight::checks::{self, CHECKS};
 use crate::rules::{self, RULES};
@@ -44,7 +45,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     if let Some(unread) = why_name_is_unread(what) {
         return variable::explain_unread_variable(what, unread, err);
     }
-    writeln!(err, "error: {}", unknown(what))?;
+    write_error(err, format_args!("{}", unknown(what)))?;
     Ok(Exit::Usage)
 }
 

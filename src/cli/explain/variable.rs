@@ -1,6 +1,7 @@
 //! `explain NCCL_IB_HCA`.
 
 use crate::cli::Exit;
+use crate::cli::lines_on_stderr::write_error;
 use crate::nccl::{NEWEST_RELEASE_IN_TABLE, Status, Unread, Variable};
 use std::io::{self, Write};
 
@@ -53,6 +54,9 @@ pub(super) fn explain_unread_variable(name: &str, what: Unread, err: &mut dyn Wr
         }
         Unread::Unknown => String::new(),
     };
-    writeln!(err, "error: unknown variable {name:?} (known up to NCCL {NEWEST_RELEASE_IN_TABLE}){hint}")?;
+    write_error(
+        err,
+        format_args!("unknown variable {name:?} (known up to NCCL {NEWEST_RELEASE_IN_TABLE}){hint}"),
+    )?;
     Ok(Exit::Usage)
 }

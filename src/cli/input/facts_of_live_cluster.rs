@@ -2,6 +2,7 @@
 
 use super::errors_of_a_file::unreadable;
 use crate::cli::Exit;
+use crate::cli::lines_on_stderr::{write_error, write_warning};
 use crate::cluster::api_client::{self, ClientAndAddress};
 use crate::cluster::api_discovery_of_served_kinds::{self, ServedKinds};
 use crate::cluster::list_any_kind::{self, DEADLINE, ListError, ListEvent, Listing};
@@ -55,7 +56,10 @@ pub(in crate::cli) fn read_facts_and_objects_of_cluster(
 ) -> io::Result<Result<FactsAndObjects, Exit>> {
     let path = find_kubeconfig(given);
     if path.is_none() && !api_client::is_in_pod_with_service_account() {
-        writeln!(err, "error: --live needs a kubeconfig file: set --kubeconfig FILE or variable KUBECONFIG")?;
+        write_error(
+            err,
+            format_args!("--live needs a kubeconfig file: set --kubeconfig FILE or variable KUBECONFIG"),
+        )?;
         return Ok(Err(Exit::Usage));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -93,7 +97,7 @@ pub(in crate::cli) fn read_facts_and_objects_of_cluster(
     });
     match seen {
         Err((exit, message)) => {
-            writeln!(err, "error: --live: {message}")?;
+            write_error(err, format_args!("--live: {message}"))?;
             Ok(Err(exit))
         }
         Ok((seen, objects, version)) => {
@@ -104,7 +108,7 @@ pub(in crate::cli) fn read_facts_and_objects_of_cluster(
             for (kind, why) in &seen.forbidden {
                 let message =
                     format!("no permission to read {kind}, so objects of this kind are unknown ({why})");
-                writeln!(err, "warning: --live: {message}")?;
+                write_warning(err, format_args!("--live: {message}"))?;
                 unread.push(unreadable("--live", &message));
             }
             Ok(Ok(FactsAndObjects { builder: seen.builder, objects, unread }))

@@ -8,11 +8,11 @@ use super::{
     documents_to_objects, facts_of_live_cluster, read_and_find_profiles, read_files_and_directories,
 };
 use crate::cli::Exit;
+use crate::cli::lines_on_stderr::{write_error, write_warning};
 use crate::decision_limits::RunBudget;
 use crate::manifest::Document;
 use crate::profile::{FabricProfile, Profile};
 use crate::report::UnreadInput;
-use crate::report::ci::text_without_runner_commands;
 use crate::snapshot::{Builder, Layer, Settings, Snapshot};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -112,7 +112,7 @@ pub(in crate::cli) fn read_profiles_and_fact_files(
     let bases = match read_and_find_profiles::built_in_profiles() {
         Ok(bases) => bases,
         Err(error) => {
-            writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
+            write_error(err, format_args!("a compiled-in profile cannot be read: {error}"))?;
             return Ok(Err(Exit::Internal));
         }
     };
@@ -204,7 +204,7 @@ pub(in crate::cli) fn read_inputs_and_live_cluster(
     );
     let snapshot = built.unwrap_or_else(|| Arc::make_mut(&mut builder).build());
     if let Err(message) = arguments.choice.check_default_profile_exists(&snapshot) {
-        writeln!(err, "error: {}", text_without_runner_commands(&message))?;
+        write_error(err, format_args!("{message}"))?;
         return Ok(Err(Exit::Usage));
     }
     let profile = match &arguments.profile {
@@ -212,7 +212,7 @@ pub(in crate::cli) fn read_inputs_and_live_cluster(
         Some(name) => match read_and_find_profiles::find_site_or_built_in_profile(name, &snapshot, &bases) {
             Ok(profile) => Some(profile),
             Err(message) => {
-                writeln!(err, "error: --profile: {}", text_without_runner_commands(&message))?;
+                write_error(err, format_args!("--profile: {message}"))?;
                 return Ok(Err(Exit::Usage));
             }
         },
@@ -246,7 +246,7 @@ pub(in crate::cli) fn read_facts_for_server(
     let bases = match read_and_find_profiles::built_in_profiles() {
         Ok(bases) => bases,
         Err(error) => {
-            writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
+            write_error(err, format_args!("a compiled-in profile cannot be read: {error}"))?;
             return Ok(None);
         }
     };
@@ -261,14 +261,16 @@ pub(in crate::cli) fn read_facts_for_server(
     let snapshot = builder.build();
     for (kind, ignored) in snapshot.ignored_objects_by_kind() {
         let objects = crate::text::count_with_noun(ignored, "object");
-        writeln!(
+        write_warning(
             err,
-            "warning: {kind}: {objects} ignored, because they are outside the namespaces of --operator-namespaces"
+            format_args!(
+                "{kind}: {objects} ignored, because they are outside the namespaces of --operator-namespaces"
+            ),
         )?;
     }
     // In a live cluster the default profile may be created later.
     if !live && let Err(message) = settings.choice.check_default_profile_exists(&snapshot) {
-        writeln!(err, "error: {}", text_without_runner_commands(&message))?;
+        write_error(err, format_args!("{message}"))?;
         return Ok(None);
     }
     Ok(problems.errors.is_empty().then_some((builder, snapshot)))

@@ -1,6 +1,7 @@
 //! Errors and warnings about inputs that cannot be read.
 
 use super::documents_to_objects;
+use crate::cli::lines_on_stderr::{write_error, write_warning};
 use crate::manifest::Document;
 use crate::report::UnreadInput;
 use crate::report::ci::text_without_runner_commands;
@@ -14,9 +15,8 @@ pub(in crate::cli) fn write_fact_warnings_and_input_errors(
     err: &mut dyn Write,
 ) -> io::Result<()> {
     for fact in problems.warnings.iter().chain(&problems.unread_objects) {
-        let (file, message) =
-            (text_without_runner_commands(&fact.file), text_without_runner_commands(&fact.message));
-        writeln!(err, "warning: {file}:{}:{}: {message}; the object is ignored", fact.line, fact.column)?;
+        let UnreadInput { file, line, column, message } = fact;
+        write_warning(err, format_args!("{file}:{line}:{column}: {message}; the object is ignored"))?;
     }
     report_unread(&problems.errors, err)
 }
@@ -27,11 +27,10 @@ pub(in crate::cli) fn report_unread(
     err: &mut dyn Write,
 ) -> io::Result<()> {
     for (problem, snippet) in unread {
-        let (file, message) =
-            (text_without_runner_commands(&problem.file), text_without_runner_commands(&problem.message));
-        writeln!(err, "error: {file}:{}:{}: {message}", problem.line, problem.column)?;
-        if let Some(snippet) = snippet {
-            writeln!(err, "{snippet}")?;
+        let UnreadInput { file, line, column, message } = problem;
+        write_error(err, format_args!("{file}:{line}:{column}: {message}"))?;
+        for line in snippet.iter().flat_map(|snippet| snippet.lines()) {
+            writeln!(err, "{}", text_without_runner_commands(line))?;
         }
     }
     Ok(())
@@ -44,21 +43,26 @@ const MAX_KEY: usize = 200;
 
 /// Reports keys that are given twice, for formats without findings.
 pub(in crate::cli) fn warn_of_duplicates(document: &Document, err: &mut dyn Write) -> io::Result<()> {
-    let file = text_without_runner_commands(&document.file);
+    let file = &document.file;
     for d in document.warnings.iter().take(MAX_DUPLICATES) {
-        writeln!(
+        write_warning(
             err,
-            "warning: {file}:{}:{}: {} duplicate key \"{}\" (first on line {}); the last value is used",
-            d.second.line,
-            d.second.column,
-            REPEATED_KEY.id,
-            escaped_and_cut(&d.key, MAX_KEY),
-            d.first.line
+            format_args!(
+                "{file}:{}:{}: {} duplicate key \"{}\" (first on line {}); the last value is used",
+                d.second.line,
+                d.second.column,
+                REPEATED_KEY.id,
+                escaped_and_cut(&d.key, MAX_KEY),
+                d.first.line
+            ),
         )?;
     }
     let more = document.warnings.len().saturating_sub(MAX_DUPLICATES);
     if more > 0 {
-        writeln!(err, "warning: {file}:{}: {} {more} more duplicate keys", document.line, REPEATED_KEY.id)?;
+        write_warning(
+            err,
+            format_args!("{file}:{}: {} {more} more duplicate keys", document.line, REPEATED_KEY.id),
+        )?;
     }
     Ok(())
 }

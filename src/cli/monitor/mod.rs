@@ -6,6 +6,7 @@ mod nccl_log_files;
 mod serve_metrics;
 
 use super::Exit;
+use crate::cli::lines_on_stderr::write_error;
 use crate::preflight::facts_json_for_monitor::Facts;
 use crate::rdma::Unreadable;
 use monitor_state_and_log_lines::MonitorState;
@@ -60,7 +61,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            writeln!(err, "error: cannot start the runtime: {error}")?;
+            write_error(err, format_args!("cannot start the runtime: {error}"))?;
             return Ok(Exit::Internal);
         }
     };
@@ -101,7 +102,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     match served {
         Ok(()) => Ok(Exit::Clean),
         Err(error) => {
-            writeln!(err, "error: {}: {error}", arguments.listen)?;
+            write_error(err, format_args!("{}: {error}", arguments.listen))?;
             Ok(Exit::Internal)
         }
     }

@@ -5,6 +5,7 @@ mod fill_file_in_place;
 mod install;
 
 use super::Exit;
+use crate::cli::lines_on_stderr::{write_error, write_warning};
 use crate::cli::pretty_json::write_pretty_json;
 use crate::pod_agent::{Options, Root, read_everything};
 use crate::preflight::expectation_document::{Expectation, Policy};
@@ -53,7 +54,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         return match install::install(directory) {
             Ok(()) => Ok(Exit::Clean),
             Err(message) => {
-                writeln!(err, "error: {message}")?;
+                write_error(err, format_args!("{message}"))?;
                 Ok(Exit::Own)
             }
         };
@@ -66,7 +67,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     {
         Ok(of_profile) => of_profile.or_else(|| arguments.expect.clone()),
         Err(error) => {
-            writeln!(err, "error: {error}")?;
+            write_error(err, format_args!("{error}"))?;
             return Ok(Exit::Usage);
         }
     };
@@ -109,7 +110,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     if let Some(file) = &arguments.termination_message {
         // The log has the whole report, so the container need not fail for this.
         if let Err(error) = std::fs::write(file, report.termination_message()) {
-            writeln!(err, "warning: cannot write {}: {error}", file.display())?;
+            write_warning(err, format_args!("cannot write {}: {error}", file.display()))?;
         }
     }
     Ok(Exit::of_preflight(report.verdict, report.fault))

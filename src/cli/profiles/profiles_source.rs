@@ -5,6 +5,7 @@ use crate::cli::Exit;
 use crate::cli::input::documents_to_objects::{self, ObjectSkippedOrUnread};
 use crate::cli::input::facts_of_live_cluster::{ObjectsToReadToo, read_facts_and_objects_of_cluster};
 use crate::cli::input::{self, ClusterSettingFlags, Loaded, read_and_find_profiles};
+use crate::cli::lines_on_stderr::write_error;
 use crate::manifest::{self, Document, DocumentOrError};
 use crate::profile::FabricProfile;
 use crate::profile::built_in_bases::BASES;
@@ -62,7 +63,7 @@ impl ProfileSourceFlags {
         let bases = match read_and_find_profiles::built_in_profiles() {
             Ok(bases) => bases,
             Err(error) => {
-                writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
+                write_error(err, format_args!("a compiled-in profile cannot be read: {error}"))?;
                 return Ok(Err(Exit::Internal));
             }
         };

@@ -4,6 +4,7 @@ use super::given_profile::GivenProfile;
 use super::profiles_source::{LoadedSource, ProfileSourceFlags};
 use super::used_by;
 use crate::cli::Exit;
+use crate::cli::lines_on_stderr::write_error;
 use crate::manifest::{self, DocumentOrError, to_yaml};
 use crate::profile::{FabricProfile, ProfileWithAllDefaults, ValueOrigin, write_out_all_defaults};
 use crate::report::ci::text_without_runner_commands;
@@ -30,9 +31,9 @@ const WIDEST: usize = 56;
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     if arguments.used_by {
         if !arguments.source.live && arguments.source.cluster.is_empty() {
-            writeln!(
+            write_error(
                 err,
-                "error: --used-by needs --live or --cluster PATH, which have the workloads and pods"
+                format_args!("--used-by needs --live or --cluster PATH, which have the workloads and pods"),
             )?;
             return Ok(Exit::Usage);
         }
@@ -61,12 +62,11 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
                 Some(near) => format!("did you mean {near:?}?"),
                 None => format!("known: {}", names.iter().cloned().collect::<Vec<_>>().join(", ")),
             };
-            let message = format!("profile {:?} does not exist; {hint}", arguments.name);
-            writeln!(err, "error: {}", text_without_runner_commands(&message))?;
+            write_error(err, format_args!("profile {:?} does not exist; {hint}", arguments.name))?;
             Ok(Exit::Usage)
         }
         Some(Err(message)) => {
-            writeln!(err, "error: {}", text_without_runner_commands(&message))?;
+            write_error(err, format_args!("{message}"))?;
             Ok(Exit::Usage)
         }
         Some(Ok(text)) => {
@@ -129,7 +129,9 @@ fn commented(yaml: &str, comments: &BTreeMap<String, String>) -> String {
     let mut text = String::new();
     for (at, line) in yaml.lines().enumerate() {
         match of_line.get(&(at + 1)) {
-            Some(comment) => text.push_str(&format!("{line:column$}  # {comment}\n")),
+            Some(comment) => {
+                text.push_str(&format!("{line:column$}  # {}\n", text_without_runner_commands(comment)));
+            }
             None => text.push_str(&format!("{line}\n")),
         }
     }

@@ -3,10 +3,11 @@
 use super::profiles_source::ProfileSourceFlags;
 use crate::cli::Exit;
 use crate::cli::audit;
+use crate::cli::lines_on_stderr::write_error;
 use crate::report::audit::json::WorkloadEntry;
-use crate::report::ci::text_without_runner_commands;
+use crate::report::ci::cut_without_runner_commands;
 use crate::report::finding_identity_for_baselines::ObjectName;
-use crate::text::{count_with_noun, escaped_and_cut, nearest_if_probably_meant};
+use crate::text::{count_with_noun, nearest_if_probably_meant};
 use std::io::{self, Write};
 
 pub(super) fn run(
@@ -39,7 +40,7 @@ pub(super) fn run(
     write_table(&users, out)?;
     let pods: usize = users.iter().map(|user| user.pods).sum();
     let older: usize = users.iter().map(|user| user.older).sum();
-    let name = escaped_and_cut(name, 253);
+    let name = cut_without_runner_commands(name, 253);
     let workloads = count_with_noun(users.len(), "workload");
     write!(out, "{workloads} and {} use profile {name}", count_with_noun(pods, "running pod"))?;
     match older {
@@ -78,8 +79,10 @@ fn exit_if_profile_unknown(
         Some(near) => format!("did you mean {near:?}?"),
         None => format!("known: {}", names().collect::<Vec<_>>().join(", ")),
     };
-    let hint = text_without_runner_commands(&hint);
-    writeln!(err, "error: no pod has profile {name:?}, and the source has no profile of this name; {hint}")?;
+    write_error(
+        err,
+        format_args!("no pod has profile {name:?}, and the source has no profile of this name; {hint}"),
+    )?;
     Ok(Some(Exit::Usage))
 }
 
@@ -116,7 +119,7 @@ fn write_table(users: &[WorkloadWithProfile<'_>], out: &mut dyn Write) -> io::Re
         vec![["WORKLOAD", "NEW PODS GET IT", "RUNNING PODS WITH IT", "OF THESE OUTDATED"].map(str::to_owned)];
     for user in users {
         let place = user.object.namespace.as_deref().map(|name| format!("{name}/")).unwrap_or_default();
-        let name = escaped_and_cut(
+        let name = cut_without_runner_commands(
             &format!("{} {place}{}", user.object.kind, user.object.name_or_generate_name()),
             200,
         );

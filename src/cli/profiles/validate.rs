@@ -3,6 +3,7 @@
 use crate::cli::Exit;
 use crate::cli::input::documents_to_objects::{self, InputObject, ObjectSkippedOrUnread};
 use crate::cli::input::{profile_faults, read_and_find_profiles, read_files_and_directories};
+use crate::cli::lines_on_stderr::write_error;
 use crate::manifest::Document;
 use crate::profile::FabricProfile;
 use crate::report::UnreadInput;
@@ -27,7 +28,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let built_in_profiles = match read_and_find_profiles::built_in_profiles() {
         Ok(built_in_profiles) => built_in_profiles,
         Err(error) => {
-            writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
+            write_error(err, format_args!("a compiled-in profile cannot be read: {error}"))?;
             return Ok(Exit::Internal);
         }
     };
@@ -49,12 +50,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         read_files_and_directories::read_inputs_and_visit_all(&arguments.paths, false, &mut visit);
     checked.unread.extend(problems.unread.into_iter().map(|(unread, _)| unread));
     for UnreadInput { file, line, column, message } in &checked.unread {
-        writeln!(
-            err,
-            "error: {}:{line}:{column}: {}",
-            text_without_runner_commands(file),
-            text_without_runner_commands(message)
-        )?;
+        write_error(err, format_args!("{file}:{line}:{column}: {message}"))?;
     }
     for UnreadInput { file, line, column, message } in &checked.faults {
         writeln!(
@@ -65,7 +61,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         )?;
     }
     if checked.profiles == 0 && checked.unread.is_empty() {
-        writeln!(err, "error: no FabricProfile in the inputs")?;
+        write_error(err, format_args!("no FabricProfile in the inputs"))?;
         return Ok(Exit::Usage);
     }
     let faults = match checked.faults.len() {

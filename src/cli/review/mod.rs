@@ -29,8 +29,8 @@ use super::output_flag;
 use super::read_and_write_baseline_file;
 use super::terminal_width;
 use super::{Exit, input};
+use crate::cli::lines_on_stderr::write_error;
 use crate::report::UnreadInput;
-use crate::report::ci::text_without_runner_commands;
 use crate::report::review_text::WhatReviewShows;
 use config::ConfigChoice;
 use limit_bytes_named_by_configs::BytesNamedByConfigs;
@@ -45,7 +45,7 @@ use std::sync::Arc;
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     if let Some(clash) = output_flag::why_outputs_clash(&arguments.output) {
-        writeln!(err, "error: --output: {clash}")?;
+        write_error(err, format_args!("--output: {clash}"))?;
         return Ok(Exit::Usage);
     }
     let choice = match (&arguments.config, arguments.no_config) {
@@ -58,12 +58,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         Ok(groups) => groups,
         Err(problem) => {
             let UnreadInput { file, line, column, message } = problem;
-            writeln!(
-                err,
-                "error: {}:{line}:{column}: {}",
-                text_without_runner_commands(&file),
-                text_without_runner_commands(&message)
-            )?;
+            write_error(err, format_args!("{file}:{line}:{column}: {message}"))?;
             return Ok(Exit::Usage);
         }
     };
@@ -78,14 +73,14 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let mut named = BytesNamedByConfigs::default();
     for group in groups {
         if let Err(message) = named.add_or_refuse(arguments, &group) {
-            writeln!(err, "error: {}", text_without_runner_commands(&message))?;
+            write_error(err, format_args!("{message}"))?;
             return Ok(Exit::Usage);
         }
         let baseline =
             match read_inputs_of_one_config::read_baseline_of_group(arguments, &group, &mut baselines) {
                 Ok(baseline) => baseline,
                 Err(message) => {
-                    writeln!(err, "error: --baseline: {}", text_without_runner_commands(&message))?;
+                    write_error(err, format_args!("--baseline: {message}"))?;
                     return Ok(Exit::Usage);
                 }
             };
@@ -95,7 +90,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
                 let of_flag = !arguments.input.cluster().is_empty();
                 let length = if of_flag { 0 } else { review.prepared.bytes_of_fact_documents };
                 if let Err(message) = named.add_documents_or_refuse(length, || first.clone()) {
-                    writeln!(err, "error: {}", text_without_runner_commands(&message))?;
+                    write_error(err, format_args!("{message}"))?;
                     return Ok(Exit::Usage);
                 }
                 reviews.push(review);
@@ -104,11 +99,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         }
     }
     if let Some(file) = arguments.write_baseline.as_deref().filter(|file| is_input(file, &inputs)) {
-        writeln!(
-            err,
-            "error: --write-baseline: {}: this file is an input",
-            text_without_runner_commands(&file.display().to_string())
-        )?;
+        write_error(err, format_args!("--write-baseline: {}: this file is an input", file.display()))?;
         return Ok(Exit::Usage);
     }
     let mut targets = Vec::new();
@@ -118,7 +109,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             (Some(file), _) => match create_unless_input(file, &inputs) {
                 Ok(created) => Box::new(created),
                 Err(message) => {
-                    writeln!(err, "error: --output: {}: {message}", file.display())?;
+                    write_error(err, format_args!("--output: {}: {message}", file.display()))?;
                     return Ok(Exit::Usage);
                 }
             },
@@ -156,7 +147,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         && let Err(error) = File::create(path)
             .and_then(|file| read_and_write_baseline_file::write(file, &baseline.head, baseline.entries()))
     {
-        writeln!(err, "error: --write-baseline: {}: {error}", path.display())?;
+        write_error(err, format_args!("--write-baseline: {}: {error}", path.display()))?;
         return Ok(Exit::Internal);
     }
     Ok(Exit::of_unreadable_or_failed(summary.partial, fails))

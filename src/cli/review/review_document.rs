@@ -11,12 +11,12 @@ use crate::cli::input::documents_to_objects::{
 use crate::cli::input::{
     Loaded, LoadedFile, UnreadAndSkippedInputs, place_of_value, report_unread, source_of_object,
 };
+use crate::cli::lines_on_stderr::write_error;
 use crate::decision_limits::DecisionLimits;
 use crate::facts::{EnforcementMode, FactKind, is_fact};
 use crate::json::decode_with_place::DecodeError;
 use crate::manifest::Document;
 use crate::pod::templates_by_shape;
-use crate::report::ci::text_without_runner_commands;
 use crate::report::{Located, Repeated, ReviewedObject, Skipped, Source, UnreadInput};
 use crate::review::{
     Decision, PodRequest, WorkloadRequest, decide_object_that_makes_no_pods, decide_pod, decide_workload,
@@ -94,9 +94,7 @@ pub(in crate::cli) fn review_all_documents_and_report_unread(
                 &mut placeholders::Reported::default(),
             );
             for UnreadInput { file, line, column, message } in &review.unread {
-                let (file, message) =
-                    (text_without_runner_commands(file), text_without_runner_commands(message));
-                writeln!(err, "error: {file}:{line}:{column}: {message}")?;
+                write_error(err, format_args!("{file}:{line}:{column}: {message}"))?;
             }
             reviews.push(review);
         }

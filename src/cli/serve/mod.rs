@@ -8,6 +8,7 @@ mod limit_flags;
 
 use super::Exit;
 use super::input::read_facts_for_server;
+use crate::cli::lines_on_stderr::write_error;
 use crate::facts::EnforcementMode;
 use crate::server::{self, Facts, Limits, LogDecisions, Settings};
 use arguments::{Decisions, NetworkObjects, Workloads};
@@ -36,7 +37,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     let runtime = match start_runtime(workers) {
         Ok(runtime) => runtime,
         Err(error) => {
-            writeln!(err, "error: the server cannot start: {error}")?;
+            write_error(err, format_args!("the server cannot start: {error}"))?;
             return Ok(Exit::Internal);
         }
     };
@@ -44,7 +45,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         match arguments.tls.check_flags_and_make_source(arguments.kubeconfig.as_deref(), &runtime) {
             Ok(certificate) => certificate,
             Err(error) => {
-                writeln!(err, "error: {error}")?;
+                write_error(err, format_args!("{error}"))?;
                 return Ok(Exit::Usage);
             }
         };
@@ -75,7 +76,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     let writing = match crate::telemetry::install_log_writer_and_panic_hook() {
         Ok(writing) => writing,
         Err(error) => {
-            writeln!(err, "error: the server cannot start: {error}")?;
+            write_error(err, format_args!("the server cannot start: {error}"))?;
             return Ok(Exit::Internal);
         }
     };
@@ -87,7 +88,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
                 Facts::Live(Box::new(live))
             }
             Err(error) => {
-                writeln!(err, "error: {error}")?;
+                write_error(err, format_args!("{error}"))?;
                 return Ok(Exit::Usage);
             }
         }
@@ -107,11 +108,11 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     match outcome {
         Ok(()) => Ok(Exit::Clean),
         Err(error @ server::RunError::Tls(_)) => {
-            writeln!(err, "error: {error}")?;
+            write_error(err, format_args!("{error}"))?;
             Ok(Exit::Usage)
         }
         Err(error) => {
-            writeln!(err, "error: {error}")?;
+            write_error(err, format_args!("{error}"))?;
             Ok(Exit::Internal)
         }
     }

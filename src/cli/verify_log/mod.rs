@@ -3,6 +3,7 @@
 use super::Exit;
 use super::fail_on_flag::FailOn;
 use super::terminal_width;
+use crate::cli::lines_on_stderr::write_error;
 use crate::cli::pretty_json::write_pretty_json;
 use crate::nccl_log::{Lines, Log, Place};
 use crate::report::UnreadInput;
@@ -49,7 +50,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let stdin = [PathBuf::from("-")];
     let files = if arguments.files.is_empty() { &stdin[..] } else { &arguments.files };
     if arguments.files.is_empty() && io::stdin().is_terminal() {
-        writeln!(err, "error: no FILE: name a log, or pipe one to standard input")?;
+        write_error(err, format_args!("no FILE: name a log, or pipe one to standard input"))?;
         return Ok(Exit::Usage);
     }
     let mut log = Log::default();
@@ -57,7 +58,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     for (input, file) in files.iter().enumerate() {
         if let Err(error) = read_input_into_log(&mut log, input, file) {
             let file = file.display().to_string();
-            writeln!(err, "error: {}: {error}", escaped_and_cut(&file, 400))?;
+            write_error(err, format_args!("{}: {error}", escaped_and_cut(&file, 400)))?;
             errors.push(UnreadInput { file: file.into(), line: 1, column: 1, message: error.to_string() });
         }
     }

@@ -3,7 +3,7 @@
 use super::discovered::{Discovered, Unknown};
 use super::drift_of_profiles::{Comparison, Drift, NotCompared};
 use super::profile_draft::Draft;
-use crate::text::count_with_noun;
+use crate::text::{count_with_noun, is_unprintable};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -27,10 +27,15 @@ fn names(nodes: &[String]) -> String {
     }
 }
 
+/// Text of the inputs for a line of a log. A runner of GitHub takes `##[` for a command at any place of a line.
+fn without_control_characters(text: &str) -> String {
+    text.replace(is_unprintable, " ").replace("##[", "# #[")
+}
+
 /// A comment, broken into lines; continued lines are indented.
 fn write_comment(out: &mut String, text: &str) {
     let mut line = "#".to_owned();
-    for word in text.replace(char::is_control, " ").split(' ') {
+    for word in without_control_characters(text).split(' ') {
         if line.len() + 1 + word.len() > WIDTH && line.len() > 3 {
             let _ = writeln!(out, "{line}");
             line = "#  ".to_owned();
@@ -193,7 +198,7 @@ impl DiffReport {
 pub fn drift_text(drifts: &[Drift]) -> String {
     let mut out = String::new();
     for drift in drifts {
-        let _ = writeln!(out, "{drift}");
+        let _ = writeln!(out, "{}", without_control_characters(&drift.to_string()));
     }
     out
 }

@@ -3,7 +3,7 @@
 use super::baseline_comparison::Comparison;
 use super::baseline_file_format::BaselineEntry;
 use super::review_text::{BOLD, GREEN, RED, YELLOW};
-use crate::text::escaped_and_cut;
+use crate::text::{cut_without_runner_commands as shown_and_cut, text_without_runner_commands};
 use std::io::{self, Write};
 
 /// Writes the counts, and a line for each finding that is new, resolved or incomparable.
@@ -41,9 +41,9 @@ fn line(entry: &BaselineEntry) -> String {
     let object = fingerprint.object.kind_namespace_and_name();
     let times = if *count == 1 { String::new() } else { format!(" ({count} times)") };
     let (severity, rule, path) = (
-        escaped_and_cut(severity, 10),
-        escaped_and_cut(&fingerprint.rule, 20),
-        escaped_and_cut(&fingerprint.path, 300),
+        shown_and_cut(severity, 10),
+        shown_and_cut(&fingerprint.rule, 20),
+        shown_and_cut(&fingerprint.path, 300),
     );
-    format!("{severity} {rule} {object} {path}{times}")
+    text_without_runner_commands(&format!("{severity} {rule} {object} {path}{times}"))
 }

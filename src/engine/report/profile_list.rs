@@ -4,7 +4,8 @@ use super::UnreadInput;
 use super::review_text::{BOLD, DIM, YELLOW};
 use super::terminal_lines::wrapped;
 use crate::profile::FabricProfileStatus;
-use crate::text::{count_with_noun, escaped_and_cut};
+use crate::text::count_with_noun;
+use crate::text::cut_without_runner_commands as shown_and_cut;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -141,10 +142,10 @@ impl ProfileListReport {
 }
 
 fn row(profile: &ProfileEntry) -> [String; 7] {
-    let text = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), |text| escaped_and_cut(text, 63));
+    let text = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), |text| shown_and_cut(text, 63));
     let number = |number: Option<String>| number.unwrap_or_else(|| "-".to_owned());
     [
-        profile.name.as_deref().map_or_else(|| "(no name)".to_owned(), |name| escaped_and_cut(name, 63)),
+        profile.name.as_deref().map_or_else(|| "(no name)".to_owned(), |name| shown_and_cut(name, 63)),
         text(profile.base.as_deref()),
         text(profile.transport.as_deref()),
         text(profile.attachment.as_deref()),
@@ -156,6 +157,6 @@ fn row(profile: &ProfileEntry) -> [String; 7] {
 
 fn line_of(out: &mut dyn Write, problem: &ProblemEntry, width: usize) -> io::Result<()> {
     let place = problem.place.as_deref().map(|place| format!("{place} ")).unwrap_or_default();
-    let text = escaped_and_cut(&format!("{place}{}: {}", problem.pointer, problem.message), 2_000);
+    let text = shown_and_cut(&format!("{place}{}: {}", problem.pointer, problem.message), 2_000);
     writeln!(out, "{}", wrapped(&text, 10, 10, width))
 }

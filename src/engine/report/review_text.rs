@@ -10,7 +10,8 @@ use crate::plan::Change;
 use crate::review::Decision;
 use crate::rules::which_findings_annotations_ignore::Suppressed;
 use crate::rules::{Finding, NO_PROFILE, Severity, find_rule};
-use crate::text::{count_with_noun, escaped_and_cut, text_without_runner_commands};
+use crate::text::count_with_noun;
+use crate::text::{cut_without_runner_commands as shown_and_cut, text_without_runner_commands as shown};
 use anstyle::{AnsiColor, Style};
 use std::io::{self, Write};
 
@@ -79,7 +80,7 @@ pub(super) fn write_verdict_line(out: &mut dyn Write, r: &ReviewedObject) -> io:
     )?;
     match reason_of_verdict(r) {
         why if why.is_empty() => writeln!(out)?,
-        why => writeln!(out, "  {DIM}{why}{DIM:#}")?,
+        why => writeln!(out, "  {DIM}{}{DIM:#}", shown(&why))?,
     }
     Ok(())
 }
@@ -125,24 +126,23 @@ const FIELD_TEXT_INDENT: usize = 10;
 /// File and line.
 #[must_use]
 pub fn file_and_line(r: &ReviewedObject) -> String {
-    format!("{}:{}", escaped_and_cut(&r.source.file, 300), r.source.line)
+    format!("{}:{}", shown_and_cut(&r.source.file, 300), r.source.line)
 }
 
-/// Kind, name and, unless it is a pod itself, the template's pointer.
+/// Kind, name and, unless it is a pod itself, the template's pointer, for lines that people read.
 #[must_use]
 pub fn kind_name_and_template(r: &ReviewedObject) -> String {
     let name = match (&r.name, &r.generate_name) {
-        (Some(name), _) if !name.is_empty() => escaped_and_cut(name, 80),
-        (_, Some(prefix)) => format!("{}*", escaped_and_cut(prefix, 80)),
+        (Some(name), _) if !name.is_empty() => shown_and_cut(name, 80),
+        (_, Some(prefix)) => format!("{}*", shown_and_cut(prefix, 80)),
         _ => "(no name)".to_owned(),
     };
-    let namespace =
-        r.namespace.as_deref().map(|n| format!("{}/", escaped_and_cut(n, 63))).unwrap_or_default();
+    let namespace = r.namespace.as_deref().map(|n| format!("{}/", shown_and_cut(n, 63))).unwrap_or_default();
     let template = match r.template.as_deref() {
         Some(pointer) if !pointer.is_empty() => format!(" {pointer}"),
         _ => String::new(),
     };
-    format!("{} {namespace}{name}{template}", escaped_and_cut(&r.kind, 60))
+    shown(&format!("{} {namespace}{name}{template}", shown_and_cut(&r.kind, 60)))
 }
 
 /// The reason of the verdict, in brackets.
@@ -183,10 +183,10 @@ fn reason_of_verdict(r: &ReviewedObject) -> String {
 
 fn change_lines(out: &mut dyn Write, change: &Change, containers: &[String], width: usize) -> io::Result<()> {
     let owner = change.edit.container().and_then(|i| containers.get(i));
-    let owner = owner.map(|name| format!("{}: ", escaped_and_cut(name, 63))).unwrap_or_default();
+    let owner = owner.map(|name| format!("{}: ", shown_and_cut(name, 63))).unwrap_or_default();
     // `~` for a value that is raised or extended, `+` for a new one.
     let sign = if change.edit.is_new() { '+' } else { '~' };
-    writeln!(out, "  {GREEN}{sign}{GREEN:#} {owner}{}", escaped_and_cut(&change.edit.summary(), 4000))?;
+    writeln!(out, "  {GREEN}{sign}{GREEN:#} {owner}{}", shown_and_cut(&change.edit.summary(), 4000))?;
     writeln!(
         out,
         "      {DIM}{}{DIM:#}",
@@ -231,16 +231,16 @@ pub fn write_finding(
     {
         let number = line.to_string();
         let room = width.saturating_sub(FIELD_NAME_INDENT + number.len() + 3);
-        if let Some(shown) = snippet(text, *column, room) {
+        if let Some(snippet) = snippet(text, *column, room) {
             let blank = " ".repeat(number.len());
-            writeln!(out, "      {DIM}{number} |{DIM:#} {}", shown.line)?;
-            let margin = shown.marks.len() - shown.marks.trim_start().len();
-            let (before, marks) = shown.marks.split_at_checked(margin).unwrap_or(("", &shown.marks));
+            writeln!(out, "      {DIM}{number} |{DIM:#} {}", snippet.line)?;
+            let margin = snippet.marks.len() - snippet.marks.trim_start().len();
+            let (before, marks) = snippet.marks.split_at_checked(margin).unwrap_or(("", &snippet.marks));
             writeln!(out, "      {DIM}{blank} |{DIM:#} {before}{style}{marks}{style:#}")?;
         }
     }
     let path = if finding.path.is_empty() { "(whole object)" } else { &finding.path };
-    writeln!(out, "      {DIM}at  {}{DIM:#}", text_without_runner_commands(path))?;
+    writeln!(out, "      {DIM}at  {}{DIM:#}", shown(path))?;
     writeln!(out, "      fix {}", wrapped(&finding.fix, FIELD_TEXT_INDENT, FIELD_TEXT_INDENT, width))?;
     match finding.because {
         Some(reason) => {
@@ -276,8 +276,8 @@ pub fn write_findings_by_rule(out: &mut dyn Write, counts: &ByRule, width: usize
 /// # Errors
 /// Those of the writer.
 pub fn write_skipped(out: &mut dyn Write, skipped: &Skipped) -> io::Result<()> {
-    let file = escaped_and_cut(&skipped.source.file, 300);
-    writeln!(out, "{DIM}SKIP   {file}:{}  {}{DIM:#}", skipped.source.line, skipped.reason)
+    let (file, reason) = (shown_and_cut(&skipped.source.file, 300), shown(&skipped.reason));
+    writeln!(out, "{DIM}SKIP   {file}:{}  {reason}{DIM:#}", skipped.source.line)
 }
 
 /// Writes the last lines. `hidden`: findings that were left out.

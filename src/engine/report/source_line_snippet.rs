@@ -1,5 +1,6 @@
 //! The line of a file that a finding is about, with a mark below the place.
 
+use crate::text::is_unprintable;
 use std::ops::Range;
 use std::sync::OnceLock;
 use unicode_width::UnicodeWidthChar;
@@ -87,7 +88,9 @@ pub(super) struct Snippet {
 /// At most `width` columns of a line, around the key or value at a column.
 pub(super) fn snippet(line: &str, column: u32, width: usize) -> Option<Snippet> {
     let marked = range_of_key_or_value(line, column);
-    let mut shown: Vec<(char, usize)> = line.trim_end().chars().map(visible).collect();
+    // A runner of GitHub takes `##[` for a command at any place of a line.
+    let line = line.trim_end().replace("##[", "#\u{fffd}[");
+    let mut shown: Vec<(char, usize)> = line.chars().map(visible).collect();
     if marked.start >= shown.len() {
         return None;
     }
@@ -126,11 +129,9 @@ pub(super) fn snippet(line: &str, column: u32, width: usize) -> Option<Snippet> 
 /// A character as a terminal may show it. Control characters could rewrite the screen, and those that change the
 /// direction could show another text than the file has.
 fn visible(c: char) -> (char, usize) {
-    let hides =
-        matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     match c {
         '\t' => (' ', 1),
-        c if c.is_control() || hides => ('\u{fffd}', 1),
+        c if is_unprintable(c) => ('\u{fffd}', 1),
         c => (c, c.width().unwrap_or(1)),
     }
 }
@@ -173,6 +174,7 @@ mod tests {
     fn nothing_rewrites_the_screen() {
         let (shown, marks) = shown("a\u{1b}[2J\tkey\u{202e}: v", 7, 80);
         assert_eq!((shown.as_str(), marks.as_str()), ("a\u{fffd}[2J key\u{fffd}: v", "      ^^^^"));
+        assert_eq!(snippet("a: \"##[error]\"", 4, 80).unwrap().line, "a: \"#\u{fffd}[error]\"");
     }
 
     #[test]

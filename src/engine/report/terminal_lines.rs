@@ -1,5 +1,6 @@
 //! Text in a terminal: lines that fit its width, and literals without Markdown.
 
+use crate::text::text_without_runner_commands;
 use unicode_width::UnicodeWidthStr;
 
 /// Narrowest column of text that is wrapped. Below, the terminal breaks the lines.
@@ -12,11 +13,13 @@ pub fn columns(text: &str) -> usize {
 }
 
 /// A paragraph in lines of at most `width` columns. The first line continues one with `used` columns; the others begin
-/// with `indent` spaces. A word longer than a line stays whole, so that it can be copied.
+/// with `indent` spaces. A word longer than a line stays whole, so that it can be copied. Control characters of the text,
+/// also line breaks, are escaped.
 #[must_use]
 pub fn wrapped(text: &str, used: usize, indent: usize, width: usize) -> String {
-    if width < indent + NARROWEST || used.saturating_add(columns(text)) <= width {
-        return text.to_owned();
+    let text = text_without_runner_commands(text);
+    if width < indent + NARROWEST || used.saturating_add(columns(&text)) <= width {
+        return text;
     }
     let mut lines = String::with_capacity(text.len() + 16);
     let (mut at, mut first) = (used, true);
@@ -69,6 +72,11 @@ mod tests {
         ] {
             assert_eq!(without_backticks(text), shown);
         }
+    }
+
+    #[test]
+    fn a_paragraph_has_no_control_characters() {
+        assert_eq!(wrapped("a\n::error::b\u{1b}[2J", 0, 0, 80), "a\\n::error::b\\u{1b}[2J");
     }
 
     #[test]

@@ -72,10 +72,17 @@ pub(crate) fn push_escaped_and_cut(out: &mut String, text: &str, max: usize) {
 }
 
 /// Text of a log in which the runner finds no command: those of today begin a line, and those of an old form (`##[`) stand
-/// at any place of one. The runner reads stderr as well.
+/// at any place of one. The runner reads stderr as well. Every format that people read uses it for names, paths and values:
+/// control characters, also line breaks, and characters that change the direction of text are escaped.
 #[must_use]
 pub fn text_without_runner_commands(text: &str) -> String {
-    escaped_and_cut(text, usize::MAX).replace("##[", "# #[")
+    cut_without_runner_commands(text, usize::MAX)
+}
+
+/// The same, cut to `max` characters.
+#[must_use]
+pub fn cut_without_runner_commands(text: &str, max: usize) -> String {
+    escaped_and_cut(text, max).replace("##[", "# #[")
 }
 
 #[cfg(test)]

@@ -321,7 +321,7 @@ fn partial() -> Result<(), String> {
 
 /// A runner looks for commands at the start of each line of stdout and stderr, and a terminal takes orders from escapes.
 fn names_begin_no_line() -> Result<(), String> {
-    const EVIL: &str = "\u{1b}[31mx\n::error::injected";
+    const EVIL: &str = "\u{1b}[31mx\n::error::injected\u{9b}\u{202e}##[error]";
     let scratch = Scratch::new()?;
     let pod = serde_json::json!({"apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": EVIL, "namespace": EVIL, "annotations": {"fabric-admission.dev/profile": EVIL}},
@@ -333,12 +333,16 @@ fn names_begin_no_line() -> Result<(), String> {
         "metadata": {"name": EVIL, "namespace": EVIL}, "spec": {"resourceName": EVIL, EVIL: EVIL}});
     let profile = serde_json::json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile",
         "metadata": {"name": EVIL}, "spec": {"base": "roce-sriov"}});
+    let own = serde_json::json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile",
+        "metadata": {"name": "own"}, "spec": {"base": "roce-sriov", "nodeSelector": {"matchLabels": {"a": "b"}}}});
     let broken = serde_json::json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile",
         "metadata": {"name": EVIL}, "spec": {EVIL: EVIL}});
     let unreadable = serde_json::json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "labels": {EVIL: []}}});
     let good = serde_json::json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"},
         "spec": {"containers": [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": 8}}}]}});
-    for objects in [vec![&pod, &node, &policy, &unreadable], vec![&profile, &good], vec![&broken, &good]] {
+    for objects in
+        [vec![&pod, &node, &policy, &unreadable], vec![&profile, &own, &good], vec![&broken, &good]]
+    {
         let text: Vec<String> = objects.iter().map(ToString::to_string).collect();
         let file = format!("in/{EVIL}.yaml");
         scratch.write(&file, text.join("\n---\n"))?;
@@ -350,6 +354,8 @@ fn names_begin_no_line() -> Result<(), String> {
             "profiles list --cluster in",
             "profiles validate in",
             "profiles show none --profiles in",
+            "profiles show own --profiles in",
+            "profiles show own --cluster in --used-by",
             "profiles test in",
             "profiles test in -o junit",
             "profiles test in -o github",
@@ -366,6 +372,23 @@ fn names_begin_no_line() -> Result<(), String> {
                 let wrong = text.lines().find(|line| line.starts_with("::error::injected"));
                 same(&format!("{stream} of {command}: {text}"), None, wrong)?;
                 same(&format!("escapes in {stream} of {command}"), false, text.contains('\u{1b}'))?;
+                // Programs read the others, and a YAML text may be the one of the file.
+                let is_data = stream == "stdout"
+                    && ["json", "yaml", "patch", "sarif", "gitlab"].contains(&arguments[arguments.len() - 1]);
+                if is_data {
+                    continue;
+                }
+                let hidden = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
+                // The runner looks for `##[` in lines that are not commands already.
+                let is_command = |line: &str| {
+                    ["error", "warning", "notice"]
+                        .iter()
+                        .any(|level| line.starts_with(&format!("::{level} file=in/")))
+                };
+                let wrong = text
+                    .lines()
+                    .find(|line| line.contains(hidden) || line.contains("##[") && !is_command(line));
+                same(&format!("{stream} of {command}: {text}"), None, wrong)?;
             }
         }
     }

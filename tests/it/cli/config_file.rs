@@ -265,20 +265,38 @@ fn repeated() -> Result<(), String> {
         }
         Ok::<_, String>(())
     };
-    // Links to one long configuration. A file that others extend is read once.
+    let padded = format!("failOn: never\n# {}\n", "x".repeat(90_000));
+    // A file that links lead to, or that others extend, is read once.
     let long: String =
         (0..1_000).map(|i| format!("- {{rules: [FAB501], reason: a, paths: [\"a{i}\"]}}\n")).collect();
     for (number, config, code) in [
-        (100, "-> ../../long.yaml", 0),
-        (200, "-> ../../long.yaml", 2),
+        (200, "-> ../../long.yaml", 0),
         (200, "extend: ../../long.yaml\n", 0),
+        (90, &padded, 0),
+        (100, &padded, 2),
+        // Paths start at the directory of each link.
+        (100, "-> ../../with-path.yaml", 2),
     ] {
         let scratch = scratch()?;
         scratch.write("long.yaml", format!("ignore:\n{long}"))?;
+        scratch.write("with-path.yaml", format!("extend: ../../short.yaml\n{padded}"))?;
+        scratch.write("short.yaml", "namespace: a\n")?;
         directories(&scratch, number, config)?;
         let ran = review(&scratch, &["all"])?;
         same(&format!("exit code of {number} times {config}: {}", ran.stderr), code, ran.code)?;
         same(&ran.stderr, code == 2, ran.stderr.contains("have more than 8 MiB in total"))?;
+    }
+    // The patterns of a linked file start at the directory of each link.
+    let linked = self::scratch()?;
+    let policy = std::fs::read(linked.path().join("sub/policy.yaml")).map_err(|e| e.to_string())?;
+    linked.write("ignored.yaml", "ignore:\n- {rules: [FAB301], paths: [\"mine/*\"], reason: old}\n")?;
+    directories(&linked, 2, "-> ../../ignored.yaml")?;
+    for (file, code) in
+        [("all/d0/mine/policy.yaml", 0), ("all/d1/mine/policy.yaml", 0), ("all/d1/policy.yaml", 1)]
+    {
+        linked.write(file, &policy)?;
+        let ran = review(&linked, &["all"])?;
+        same(&format!("exit code with {file}: {}", ran.stdout), code, ran.code)?;
     }
     // Too many of them: none is read.
     let scratch = scratch()?;

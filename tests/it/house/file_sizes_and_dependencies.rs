@@ -49,6 +49,21 @@ pub(crate) fn add(suite: &mut Suite) {
         let naming: Vec<String> = naming.map(|f| shown(f)).collect();
         if naming.len() == 1 { Ok(()) } else { Err(format!("expected one file: {naming:?}").into()) }
     });
+    suite.add("house::messages_on_stderr_have_one_writer", || {
+        // It escapes what inputs may bring.
+        let sources = layers::sources(&root().join("src/cli"));
+        let written = |text: &str| {
+            let mut calls = text.split("writeln!(").skip(1).map(str::trim_start);
+            let levels = ["\"error: ", "\"warning: ", "\"note: "];
+            calls.any(|call| {
+                let words = call.strip_prefix("err,").map(str::trim_start);
+                words.is_some_and(|words| levels.iter().any(|level| words.starts_with(level)))
+            })
+        };
+        let wrong = sources.iter().filter(|file| read(file).is_ok_and(|text| written(&text)));
+        let wrong = wrong.map(|file| format!("{}: use cli/lines_on_stderr.rs", shown(file)));
+        none("writes a message itself", wrong.collect())
+    });
     suite.add("house::the_project_speaks_of_itself_alone", || none("speaks of a place outside", foreign()));
 }
 

@@ -3,6 +3,7 @@
 use super::expected_results::{ExpectedResult, ExpectedResults};
 use crate::cli::input::links_in_directories::why_link_of_repository_is_refused;
 use crate::cli::input::{self, InputFlags, SharedFacts};
+use crate::cli::lines_on_stderr::write_error;
 use crate::cli::review::{Ignores, ReviewOptions, review_document};
 use crate::decision_limits::RunBudget;
 use crate::report::ci::text_without_runner_commands;
@@ -83,13 +84,13 @@ impl Case {
                  Kubernetes objects of their own, beside many objects of the cluster); test them in several runs",
                 self.input.display()
             );
-            writeln!(err, "error: {}", text_without_runner_commands(&message))?;
+            write_error(err, format_args!("{message}"))?;
             return Ok(CaseOutcome::Unreadable(message));
         }
         let expected = match self.expectation() {
             Ok(expected) => expected,
             Err(message) => {
-                writeln!(err, "error: {}", text_without_runner_commands(&message))?;
+                write_error(err, format_args!("{message}"))?;
                 return Ok(CaseOutcome::Unreadable(message));
             }
         };
@@ -129,7 +130,7 @@ impl Case {
         if results.is_empty() {
             let message =
                 format!("{}: the case has no pod and no object that a rule checks", self.input.display());
-            writeln!(err, "error: {}", text_without_runner_commands(&message))?;
+            write_error(err, format_args!("{message}"))?;
             return Ok(CaseOutcome::Unreadable(message));
         }
         let found =
@@ -141,7 +142,7 @@ impl Case {
         }
         if !self.expected.exists() {
             let message = format!("{}: no such file; write it with --update", self.expected.display());
-            writeln!(err, "error: {}", text_without_runner_commands(&message))?;
+            write_error(err, format_args!("{message}"))?;
             return Ok(CaseOutcome::Unreadable(message));
         }
         let (before, after) = (known.sorted(), found.sorted());

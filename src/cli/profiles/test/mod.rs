@@ -7,7 +7,7 @@ mod test_report;
 
 use crate::cli::Exit;
 use crate::cli::input::{self, ClusterSettingFlags, FactFileFlags, InputFlags};
-use crate::report::ci::text_without_runner_commands;
+use crate::cli::lines_on_stderr::write_error;
 use case::{Case, CaseOutcome};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let found = match find_cases::find(&arguments.paths, &not_cases) {
         Ok(found) => found,
         Err(message) => {
-            writeln!(err, "error: {}", text_without_runner_commands(&message))?;
+            write_error(err, format_args!("{message}"))?;
             return Ok(Exit::Usage);
         }
     };

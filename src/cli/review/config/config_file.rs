@@ -53,10 +53,12 @@ pub(in crate::cli::review) struct Config {
     /// A baseline, which is a regular file.
     pub(in crate::cli::review) baseline: Option<PathBuf>,
     pub(in crate::cli::review) ignores: Ignores,
+    /// Whether the file itself names other files.
+    names_paths: bool,
 }
 
-/// Bytes of all configurations of a run. Each takes up to fifteen times as much memory, and a change of others may bring a
-/// link to one long file for each of many directories.
+/// Bytes of all configurations of a run. Each takes up to fifteen times as much memory, and a change of others may bring one
+/// for each of many directories.
 const MAX_BYTES_OF_RUN: usize = 8 << 20;
 
 /// The configurations that were read.
@@ -64,6 +66,8 @@ const MAX_BYTES_OF_RUN: usize = 8 << 20;
 pub(super) struct ConfigsSoFar {
     /// Those that others extend: many files may extend one.
     extended: HashMap<PathBuf, Config>,
+    /// Those that links lead to, if they name no paths, which would start at the directory of each link.
+    linked: HashMap<PathBuf, Config>,
     bytes: usize,
 }
 
@@ -100,13 +104,23 @@ impl Config {
 
     /// Reads a file that was found beside or above the inputs.
     pub(super) fn read_found_file(path: &Path, so_far: &mut ConfigsSoFar) -> Result<Self, UnreadInput> {
-        // It may be a symbolic link.
         let directory = path.parent().unwrap_or(Path::new(""));
         if let Err(message) = join_or_refuse_outside_repository(directory, Path::new(NAME)) {
             let file = path.display().to_string().into();
             return Err(UnreadInput { file, line: 1, column: 1, message });
         }
-        Self::read_from(path, so_far, 1)
+        // A change of others may bring a link to one long file for each of many directories.
+        let Some(target) = path.canonicalize().ok().filter(|_| path.is_symlink()) else {
+            return Self::read_from(path, so_far, 1);
+        };
+        if let Some(known) = so_far.linked.get(&target) {
+            return Ok(Self { ignores: known.ignores.for_directory(directory), ..known.clone() });
+        }
+        let read = Self::read_from(path, so_far, 1)?;
+        if !read.names_paths {
+            so_far.linked.insert(target, read.clone());
+        }
+        Ok(read)
     }
 
     fn read_from(path: &Path, so_far: &mut ConfigsSoFar, depth: usize) -> Result<Self, UnreadInput> {
@@ -167,6 +181,10 @@ impl Config {
         if let Some(namespace) = &keys.namespace {
             input::parse_namespace(namespace).map_err(|message| ("/namespace".to_owned(), message))?;
         }
+        let names_paths = keys.extend.is_some()
+            || keys.profiles.is_some()
+            || keys.cluster.is_some()
+            || keys.baseline.is_some();
         let ignores =
             keys.ignore.map(|entries| Ignores::check_and_take_entries(entries, directory)).transpose()?;
         let here = |pointer: &str, path: PathBuf| {
@@ -204,6 +222,7 @@ impl Config {
             audience: keys.audience.or(base.audience),
             baseline: baseline.or(base.baseline),
             ignores: ignores.unwrap_or(base.ignores),
+            names_paths,
         })
     }
 }

@@ -91,8 +91,13 @@ impl Ignores {
             let names = paths.iter().map(Vec::len).sum();
             read.push(Ignore { rules, paths, reason, names });
         }
+        Ok(Self { entries: read.into(), ..Self::default() }.for_directory(directory))
+    }
+
+    /// The same entries, with paths that start at another directory.
+    pub(super) fn for_directory(&self, directory: &Path) -> Self {
         let directory = std::path::absolute(directory.join(".")).unwrap_or_default();
-        Ok(Self { directory, entries: read.into(), ..Self::default() })
+        Self { directory, entries: Arc::clone(&self.entries), ..Self::default() }
     }
 
     fn places_of_entries_for_file(&self, file: &str, work: &RunBudget) -> Arc<[usize]> {

@@ -19,9 +19,10 @@ use super::repeated_findings::FindingsAboutTwoObjects;
 use super::shown_findings::FindingFilter;
 use crate::cli::estimate::EstimateRequest;
 use crate::cli::input::{Loaded, LoadedFile, report_unread, warn_of_duplicates};
+use crate::cli::lines_on_stderr::{write_error, write_warning};
 use crate::manifest::Document;
 use crate::report::baseline_comparison_text;
-use crate::report::ci::{GitHub, GitLab, JUnit, Sarif, text_without_runner_commands};
+use crate::report::ci::{GitHub, GitLab, JUnit, Sarif};
 use crate::report::review_text::WhatReviewShows;
 use crate::report::source_line_snippet::LinesOfFile;
 use crate::report::{Summary, UnreadInput};
@@ -244,10 +245,10 @@ impl<'w> ReviewOutput<'w> {
         // Each of its lines is one patch.
         if self.silent == Some(Format::Patch) && self.tail.summary.partial {
             let inputs = count_with_noun(self.tail.summary.unreadable, "input");
-            writeln!(err, "warning: partial result: {inputs} unreadable")?;
+            write_warning(err, format_args!("partial result: {inputs} unreadable"))?;
         }
         if partial && written.is_some() {
-            writeln!(err, "error: --write-baseline: not written, since an input cannot be read")?;
+            write_error(err, format_args!("--write-baseline: not written, since an input cannot be read"))?;
         }
         Ok((self.tail.summary, written.filter(|_| !partial)))
     }
@@ -255,12 +256,7 @@ impl<'w> ReviewOutput<'w> {
 
 fn complain(problems: &[UnreadInput], err: &mut dyn Write) -> io::Result<()> {
     for UnreadInput { file, line, column, message } in problems {
-        writeln!(
-            err,
-            "error: {}:{line}:{column}: {}",
-            text_without_runner_commands(file),
-            text_without_runner_commands(message)
-        )?;
+        write_error(err, format_args!("{file}:{line}:{column}: {message}"))?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use super::format_writer::{AfterAllDocuments, DocumentToWrite, FormatWriter, Sink};
 use crate::cli::estimate::EstimateRequest;
 use crate::report::baseline_comparison_text;
+use crate::report::ci::text_without_runner_commands;
 use crate::report::review_json::{ResultEntry, SCHEMA};
 use crate::report::review_summary_by_rule::ByRule;
 use crate::report::review_text::{self, WhatReviewShows};
@@ -31,7 +32,8 @@ impl Text {
             if let (Some((workload, _)), Some(line)) =
                 (of_one.first(), asked.estimate_workload_in_one_line(&templates))
             {
-                writeln!(out, "ESTIMATE  {}: {line}", workload.name)?;
+                let line = format!("{}: {line}", workload.name);
+                writeln!(out, "ESTIMATE  {}", text_without_runner_commands(&line))?;
             }
         }
         Ok(())

@@ -5,7 +5,8 @@ use crate::report::baseline_comparison_text;
 use crate::report::review_text::{BOLD, CYAN, DIM, GREEN, RED, YELLOW};
 use crate::report::unread_by_audit::WhyKindIsNotKnown;
 use crate::rules::{NO_PROFILE, Severity, find_rule};
-use crate::text::{count_with_noun, escaped_and_cut, text_without_runner_commands};
+use crate::text::count_with_noun;
+use crate::text::{cut_without_runner_commands as shown_and_cut, text_without_runner_commands as shown};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -56,8 +57,8 @@ fn write_note_on_partial_result(out: &mut dyn Write, audit: &AuditDocument) -> i
     let parts: Vec<String> = kinds.into_iter().chain(errors).collect();
     writeln!(out, "{YELLOW}PARTIAL RESULT{YELLOW:#}: {}", parts.join(", "))?;
     for gap in &audit.gaps {
-        writeln!(out, "  {} ({}): {}", gap.kind, gap.api_version, gap.effect)?;
-        writeln!(out, "      {DIM}{}{DIM:#}", escaped_and_cut(&gap.message, 300))?;
+        writeln!(out, "  {} ({}): {}", shown(&gap.kind), shown(&gap.api_version), gap.effect)?;
+        writeln!(out, "      {DIM}{}{DIM:#}", shown_and_cut(&gap.message, 300))?;
     }
     if audit.gaps.iter().any(|gap| gap.cause == WhyKindIsNotKnown::Forbidden) {
         writeln!(out, "  Bind ClusterRole fabric-admission-auditor to your account to read every kind.")?;
@@ -66,7 +67,7 @@ fn write_note_on_partial_result(out: &mut dyn Write, audit: &AuditDocument) -> i
 }
 
 fn namespace_line(out: &mut dyn Write, n: &NamespaceEntry) -> io::Result<()> {
-    let name = n.name.as_deref().map_or("(no namespace)".to_owned(), |name| escaped_and_cut(name, 63));
+    let name = n.name.as_deref().map_or("(no namespace)".to_owned(), |name| shown_and_cut(name, 63));
     let mode = match (n.mode, n.known) {
         (Some(mode), _) => format!("mode {mode}"),
         (None, true) => "not opted in; results as in a namespace that opted in".to_owned(),
@@ -94,17 +95,19 @@ fn write_workload(out: &mut dyn Write, w: &WorkloadEntry, verbose: bool) -> io::
         (false, ..) => (CYAN, "INFO  "),
     };
     let (kind, name) =
-        (escaped_and_cut(&w.object.kind, 60), escaped_and_cut(&w.object.name_or_generate_name(), 253));
+        (shown_and_cut(&w.object.kind, 60), shown_and_cut(&w.object.name_or_generate_name(), 253));
     // Workloads stand below their namespace.
     let place = w.object.namespace.as_deref().filter(|_| !w.makes_pods);
-    let place = place.map(|n| format!("{}/", escaped_and_cut(n, 63))).unwrap_or_default();
+    let place = place.map(|n| format!("{}/", shown_and_cut(n, 63))).unwrap_or_default();
     write!(out, "{style}{verdict}{style:#}  {BOLD}{kind} {place}{name}{BOLD:#}")?;
     if w.pods > 0 {
         write!(out, "  {}", count_with_noun(w.pods, "pod"))?;
     }
     match (&w.profile, &w.evidence) {
-        (Some(profile), Some(evidence)) => writeln!(out, "  {DIM}(profile {profile}, {evidence}){DIM:#}")?,
-        (None, Some(evidence)) => writeln!(out, "  {DIM}({evidence}){DIM:#}")?,
+        (Some(profile), Some(evidence)) => {
+            writeln!(out, "  {DIM}(profile {}, {}){DIM:#}", shown(profile), shown(evidence))?;
+        }
+        (None, Some(evidence)) => writeln!(out, "  {DIM}({}){DIM:#}", shown(evidence))?,
         _ => writeln!(out)?,
     }
     for finding in w.findings.iter().filter(|f| verbose || !is_quiet(f)) {
@@ -136,10 +139,11 @@ fn write_finding(out: &mut dyn Write, f: &FindingEntry) -> io::Result<()> {
         (true, pods) => format!(" (template, {})", count_with_noun(pods, "pod")),
         (false, pods) => format!(" ({})", count_with_noun(pods, "pod")),
     };
-    writeln!(out, "  {style}{} {}{style:#} {}{DIM}{whom}{DIM:#}", f.severity, f.rule, f.message)?;
+    let message = shown(&f.message);
+    writeln!(out, "  {style}{} {}{style:#} {message}{DIM}{whom}{DIM:#}", f.severity, f.rule)?;
     let path = if f.named_path.is_empty() { "(whole object)" } else { &f.named_path };
-    writeln!(out, "      {DIM}at  {}{DIM:#}", text_without_runner_commands(path))?;
-    writeln!(out, "      fix {}", f.fix)
+    writeln!(out, "      {DIM}at  {}{DIM:#}", shown(path))?;
+    writeln!(out, "      fix {}", shown(&f.fix))
 }
 
 fn write_changes(out: &mut dyn Write, changes: &[ChangeEntry], verbose: bool) -> io::Result<()> {
@@ -155,9 +159,9 @@ fn write_changes(out: &mut dyn Write, changes: &[ChangeEntry], verbose: bool) ->
     }
     for change in changes {
         let owner =
-            change.container.as_deref().map(|c| format!("{}: ", escaped_and_cut(c, 63))).unwrap_or_default();
-        writeln!(out, "  {GREEN}+{GREEN:#} {owner}{}", change.summary)?;
-        writeln!(out, "      {DIM}{}{DIM:#}", change.reason)?;
+            change.container.as_deref().map(|c| format!("{}: ", shown_and_cut(c, 63))).unwrap_or_default();
+        writeln!(out, "  {GREEN}+{GREEN:#} {owner}{}", shown(&change.summary))?;
+        writeln!(out, "      {DIM}{}{DIM:#}", shown(&change.reason))?;
     }
     Ok(())
 }
@@ -192,8 +196,13 @@ fn write_suppressions(out: &mut dyn Write, audit: &AuditDocument) -> io::Result<
     }
     writeln!(out, "\n{BOLD}Annotations that ignore findings{BOLD:#}")?;
     for s in stale {
-        write!(out, "  {} {}: {}", s.rule, s.object.kind_namespace_and_name(), s.state.words())?;
-        if s.reason.is_empty() { writeln!(out)? } else { writeln!(out, "  {DIM}{}{DIM:#}", s.reason)? }
+        let (rule, object) = (shown(&s.rule), shown(&s.object.kind_namespace_and_name()));
+        write!(out, "  {rule} {object}: {}", s.state.words())?;
+        if s.reason.is_empty() {
+            writeln!(out)?
+        } else {
+            writeln!(out, "  {DIM}{}{DIM:#}", shown(&s.reason))?
+        }
     }
     Ok(())
 }

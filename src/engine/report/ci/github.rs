@@ -5,7 +5,8 @@ use crate::report::baseline_comparison_while_reviewing::BaselineState;
 use crate::report::review_text::kind_name_and_template;
 use crate::report::{ReviewedObject, UnreadInput};
 use crate::rules::Severity;
-use crate::text::{count_with_noun, escaped_and_cut, text_without_runner_commands};
+use crate::text::text_without_runner_commands;
+use crate::text::{count_with_noun, escaped_and_cut, is_unprintable};
 use std::io::{self, Write};
 
 /// Annotations of each level that a step shows. GitHub drops further ones silently (actions/toolkit, docs/problem-matchers.md).
@@ -59,10 +60,20 @@ impl AnnotationsOfLevel {
     }
 }
 
-/// Text of a command.
+/// Text of a command. The runner shows it, so control characters other than line breaks are escaped as in text.
 #[must_use]
 pub fn escape_command_data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '%' => out.push_str("%25"),
+            '\r' => out.push_str("%0D"),
+            '\n' => out.push_str("%0A"),
+            c if is_unprintable(c) => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out
 }
 
 /// A property of a command.
@@ -190,6 +201,7 @@ mod tests {
     #[test]
     fn text_of_a_manifest_starts_no_command() {
         assert_eq!(escape_command_data("100%\r\n::error::x"), "100%25%0D%0A::error::x");
+        assert_eq!(escape_command_data("\u{1b}[2J\u{202e}"), "\\u{1b}[2J\\u{202e}");
         assert_eq!(escape_command_property("a:b,c%"), "a%3Ab%2Cc%25");
         let mut out = Vec::new();
         let mut level = AnnotationsOfLevel { count: MAX_ANNOTATIONS_PER_LEVEL, last: Some(String::new()) };

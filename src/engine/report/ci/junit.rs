@@ -1,9 +1,10 @@
 //! JUnit XML: one suite for each file, one case for each object. Everything to read is in the content of elements, since
 //! GitLab shows no attribute `message` (docs.gitlab.com/ci/testing/unit_test_reports).
 
-use super::{CiFormat, FindingForCi, text_without_runner_commands};
+use super::{CiFormat, FindingForCi};
 use crate::report::review_text::kind_name_and_template;
 use crate::report::{ReviewedObject, UnreadInput};
+use crate::text::text_without_runner_commands;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -100,14 +101,16 @@ impl CiFormat for JUnit {
         for issue in issues {
             let (finding, region) = (issue.finding, issue.region);
             let text = format!(
-                "{} {} {shown}:{}:{} {}\n",
+                "{} {} {shown}:{}:{} {}",
                 finding.severity,
                 finding.rule,
                 region.line,
                 region.column,
                 issue.message_and_fix()
             );
-            if issue.fails { &mut failure } else { &mut output }.push_str(&text);
+            let text = text.lines().map(text_without_runner_commands);
+            let of_case = if issue.fails { &mut failure } else { &mut output };
+            text.for_each(|line| *of_case += &format!("{line}\n"));
         }
         let name = self.suite.unique_case_name(kind_name_and_template(r));
         self.suite.cases.push(Case { name, failure, output });
@@ -124,17 +127,16 @@ impl CiFormat for JUnit {
             )?;
             for UnreadInput { file, line, column, message } in unread {
                 let place = format!("{line}:{column}");
-                let message = &text_without_runner_commands(message);
                 let name = escaped_attribute(&self.suite.unique_case_name(format!("{file}:{place}")));
                 let file = escaped_attribute(file);
                 writeln!(
                     out,
                     "    <testcase classname=\"unreadable inputs\" name=\"{name}\" file=\"{file}\" time=\"0\">"
                 )?;
-                let text = escaped(&format!("{place} {message}\nThe result is partial."));
+                let text = escaped(&text_without_runner_commands(&format!("{place} {message}")));
                 writeln!(
                     out,
-                    "      <error message=\"{}\" type=\"input\">{text}</error>",
+                    "      <error message=\"{}\" type=\"input\">{text}\nThe result is partial.</error>",
                     escaped_attribute(message)
                 )?;
                 writeln!(out, "    </testcase>")?;
@@ -145,11 +147,11 @@ impl CiFormat for JUnit {
     }
 }
 
-/// Text of an attribute in double quotes. A line break must not begin a line of a log, in which the runner looks for commands;
-/// XML reads a bare one as a space.
+/// Text of an attribute in double quotes. Line breaks and other control characters are escaped as in text: the file may be
+/// shown in a log.
 #[must_use]
 pub fn escaped_attribute(text: &str) -> String {
-    escaped(text).replace('\n', "&#10;")
+    escaped(&text_without_runner_commands(text))
 }
 
 /// Text of an element. XML 1.0 has no way to write most control characters.

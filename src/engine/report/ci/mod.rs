@@ -9,7 +9,7 @@ mod gzip_size_limit;
 mod junit;
 mod sarif;
 
-pub use crate::text::text_without_runner_commands;
+pub use crate::text::{cut_without_runner_commands, text_without_runner_commands};
 pub use finding_for_ci::{FindingForCi, Region};
 pub use fingerprints::Fingerprints;
 pub use github::{

@@ -4,7 +4,8 @@ use super::json::{CommunicatorEntry, FindingEntry, Nic, RanksWithEqualFacts, Ver
 use crate::report::review_text::{BOLD, CYAN, DIM, GREEN, RED, YELLOW};
 use crate::report::terminal_lines::wrapped;
 use crate::rules::Severity;
-use crate::text::{count_with_noun, escaped_and_cut};
+use crate::text::count_with_noun;
+use crate::text::{cut_without_runner_commands as shown_and_cut, text_without_runner_commands};
 use std::io::{self, Write};
 
 /// Communicators, groups of one communicator, and names of one list that are shown; JSON has all.
@@ -48,7 +49,11 @@ pub fn write(out: &mut dyn Write, document: &VerifyLogDocument<'_>, width: usize
         )?;
     }
     if let Some(text) = document.findings.iter().find_map(|finding| finding.explain.as_ref()) {
-        writeln!(out, "To explain a line or a variable, run fabric-admission explain {}.", quoted(text))?;
+        writeln!(
+            out,
+            "To explain a line or a variable, run fabric-admission explain {}.",
+            text_without_runner_commands(&quoted(text))
+        )?;
     }
     if !document.communicators.is_empty() || !document.findings.is_empty() {
         writeln!(out)?;
@@ -77,7 +82,7 @@ fn write_communicator(
         (None, 0) => String::new(),
         (None, n) => format!(" on {}: {hosts}", count_with_noun(n, "host")),
     };
-    writeln!(out, "{BOLD}communicator {}{BOLD:#}  {size}{on}", escaped_and_cut(&communicator.id, 100))?;
+    writeln!(out, "{BOLD}communicator {}{BOLD:#}  {size}{on}", shown_and_cut(&communicator.id, 100))?;
     if communicator.mnnvl {
         writeln!(out, "  NVLink connects the nodes (MNNVL)")?;
     }
@@ -104,7 +109,7 @@ fn write_group(
     let noun = if group.count == 1 { "rank" } else { "ranks" };
     let network = group
         .network
-        .map_or_else(|| "network unknown".to_owned(), |n| format!("network {}", escaped_and_cut(n, 64)));
+        .map_or_else(|| "network unknown".to_owned(), |n| format!("network {}", shown_and_cut(n, 64)));
     let network = match group.transport {
         "tcp" if crosses => format!("{RED}{network} (TCP){RED:#}"),
         "tcp" => format!("{network} (TCP)"),
@@ -134,12 +139,12 @@ fn write_group(
         let used = group.nics_used.map(|used| format!(", {used} used")).unwrap_or_default();
         more.push(format!("{}{used}: {}", count_with_noun(nics.len(), "NIC"), self::nics(&nics)));
     }
-    more.extend(group.provider.map(|provider| format!("provider {}", escaped_and_cut(provider, 64))));
+    more.extend(group.provider.map(|provider| format!("provider {}", shown_and_cut(provider, 64))));
     if !group.plugins.is_empty() {
-        more.push(format!("plugin {}", escaped_and_cut(&group.plugins.join(", "), 100)));
+        more.push(format!("plugin {}", shown_and_cut(&group.plugins.join(", "), 100)));
     }
-    more.extend(group.bootstrap.map(|name| format!("bootstrap {}", escaped_and_cut(name, 64))));
-    more.extend(group.version.map(|version| format!("NCCL {}", escaped_and_cut(version, 64))));
+    more.extend(group.bootstrap.map(|name| format!("bootstrap {}", shown_and_cut(name, 64))));
+    more.extend(group.version.map(|version| format!("NCCL {}", shown_and_cut(version, 64))));
     if !more.is_empty() {
         writeln!(out, "      {DIM}{}{DIM:#}", wrapped(&more.join("; "), INDENT, INDENT, width))?;
     }
@@ -155,13 +160,13 @@ fn nics(nics: &[Nic<'_>]) -> String {
     format!(
         "{}{}",
         names(all.iter().map(String::as_str), all.len()),
-        escaped_and_cut(&link.unwrap_or_default(), 40)
+        shown_and_cut(&link.unwrap_or_default(), 40)
     )
 }
 
 /// The first names, and how many more there are.
 fn names<'a>(all: impl Iterator<Item = &'a str>, number: usize) -> String {
-    let shown: Vec<String> = all.take(MAX_NAMES).map(|name| escaped_and_cut(name, 100)).collect();
+    let shown: Vec<String> = all.take(MAX_NAMES).map(|name| shown_and_cut(name, 100)).collect();
     let more = number.saturating_sub(MAX_NAMES);
     if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }
@@ -172,13 +177,13 @@ fn write_finding(out: &mut dyn Write, finding: &FindingEntry, width: usize) -> i
         Severity::Warning => (YELLOW, "warning"),
         Severity::Info => (CYAN, "info"),
     };
-    let file = finding.file.as_deref().map(|file| escaped_and_cut(file, 400));
+    let file = finding.file.as_deref().map(|file| shown_and_cut(file, 400));
     let place = match (file, finding.line) {
         (Some(file), Some(line)) => format!(" {file}:{line}"),
         _ => String::new(),
     };
-    let of = finding.communicator.as_deref().map(|id| format!("communicator {}: ", escaped_and_cut(id, 100)));
-    let message = format!("{}{}", of.unwrap_or_default(), escaped_and_cut(&finding.message, 2000));
+    let of = finding.communicator.as_deref().map(|id| format!("communicator {}: ", shown_and_cut(id, 100)));
+    let message = format!("{}{}", of.unwrap_or_default(), shown_and_cut(&finding.message, 2000));
     let message = wrapped(&message, INDENT, INDENT, width);
     let fix = wrapped(&finding.fix, INDENT + 4, INDENT + 4, width);
     writeln!(

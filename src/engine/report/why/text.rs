@@ -7,6 +7,7 @@ use crate::report::review_text::{
 };
 use crate::resolve::explain_resolution::ExplainedProfile;
 use crate::text::count_with_noun;
+use crate::text::text_without_runner_commands as shown;
 use std::io::{self, Write};
 
 /// Writes one result as text.
@@ -17,16 +18,16 @@ pub fn write_result(out: &mut dyn Write, reviewed: &ReviewedObject) -> io::Resul
     write_verdict_line(out, reviewed)?;
     let Some(why) = &reviewed.why else { return Ok(()) };
     if let Some(then) = &why.then {
-        writeln!(out, "{BOLD}created with{BOLD:#}  {}", then.mark)?;
-        writeln!(out, "     {}", then.words())?;
+        writeln!(out, "{BOLD}created with{BOLD:#}  {}", shown(&then.mark))?;
+        writeln!(out, "     {}", shown(&then.words()))?;
     }
     writeln!(out, "{BOLD}steps{BOLD:#}")?;
     for step in &why.steps {
         let mark = if step.decides { "->" } else { "  " };
-        writeln!(out, "  {GREEN}{mark}{GREEN:#} {:<11} {}", step.name, step.said)?;
+        writeln!(out, "  {GREEN}{mark}{GREEN:#} {:<11} {}", step.name, shown(&step.said))?;
     }
     let (held, more) = shown_entries_and_rest(&reviewed.decision.also_held);
-    for name in held {
+    for name in held.iter().map(|name| shown(name)) {
         writeln!(
             out,
             "     also holds  the required and forbidden values of profile {name} of the pod's nodes"
@@ -38,7 +39,7 @@ pub fn write_result(out: &mut dyn Write, reviewed: &ReviewedObject) -> io::Resul
     if let Some(landing) = why.landing.as_ref().filter(|l| !l.dropped.shown.is_empty()) {
         writeln!(out, "{BOLD}excluded nodes{BOLD:#}")?;
         for d in &landing.dropped.shown {
-            writeln!(out, "     {} by {}", count_with_noun(d.nodes, "node"), d.by)?;
+            writeln!(out, "     {} by {}", count_with_noun(d.nodes, "node"), shown(&d.by))?;
         }
         let shown: usize = landing.dropped.shown.iter().map(|d| d.nodes).sum();
         let rest = landing.nodes.saturating_sub(landing.fits + shown);
@@ -58,13 +59,13 @@ pub fn write_result(out: &mut dyn Write, reviewed: &ReviewedObject) -> io::Resul
         writeln!(out, "{BOLD}profiles without spec.namespaces, which every namespace can use{BOLD:#}")?;
         let more = why.open.more;
         let more = if more > 0 { format!(", {more} more") } else { String::new() };
-        writeln!(out, "     {}{more}", why.open.shown.join(", "))?;
+        writeln!(out, "     {}{more}", shown(&why.open.shown.join(", ")))?;
     }
     if let Some(user_fabric) = &reviewed.decision.plan.user_fabric {
         writeln!(out, "{BOLD}networks and units of the pod{BOLD:#}")?;
-        writeln!(out, "     networks    {}", user_fabric.attachments_in_words())?;
-        writeln!(out, "     units       {}", user_fabric.units_in_words())?;
-        writeln!(out, "  {GREEN}->{GREEN:#} {}", user_fabric.result_in_words())?;
+        writeln!(out, "     networks    {}", shown(&user_fabric.attachments_in_words()))?;
+        writeln!(out, "     units       {}", shown(&user_fabric.units_in_words()))?;
+        writeln!(out, "  {GREEN}->{GREEN:#} {}", shown(&user_fabric.result_in_words()))?;
     }
     let plain = reviewed.decision.plan.changes.is_empty() && reviewed.findings.is_empty();
     if !plain {
@@ -94,14 +95,14 @@ fn write_candidate(out: &mut dyn Write, profile: &ExplainedProfile, width: usize
         }
         None => "no known nodes".to_owned(),
     };
-    writeln!(out, "  {GREEN}{mark}{GREEN:#} {:<width$}  {nodes}", profile.name)?;
+    writeln!(out, "  {GREEN}{mark}{GREEN:#} {:<width$}  {nodes}", shown(&profile.name))?;
     for d in &profile.dropped.shown {
         writeln!(
             out,
             "     {:<width$}  {DIM}{} excluded by {}{DIM:#}",
             "",
             count_with_noun(d.nodes, "node"),
-            d.by
+            shown(&d.by)
         )?;
     }
     if let Some((all, fits)) = profile.nodes.filter(|_| profile.dropped.more > 0) {
@@ -110,7 +111,7 @@ fn write_candidate(out: &mut dyn Write, profile: &ExplainedProfile, width: usize
         more_reasons(out, &before, all.saturating_sub(fits + shown), profile.dropped.more)?;
     }
     for need in &profile.needs {
-        writeln!(out, "     {:<width$}  needs {need}", "")?;
+        writeln!(out, "     {:<width$}  needs {}", "", shown(need))?;
     }
     Ok(())
 }
