@@ -12,6 +12,9 @@ pub(super) struct Label {
 
 impl Label {
     pub(super) fn node_has_label(&self, node: &Node) -> bool {
+        if self.values.is_empty() {
+            return !node.labels.contains_key(&self.key);
+        }
         node.label(&self.key).is_some_and(|value| self.values.contains(value))
     }
 

@@ -148,7 +148,7 @@ impl<'a> NodesWithLabels<'a> {
         self.with_both.get(&pair).ok_or(TooManyLooks)
     }
 
-    /// Nodes that have all of some labels: all nodes, if there are no labels.
+    /// The nodes that have every label of a list. Without labels, these are all nodes.
     pub(super) fn nodes_with_all(&mut self, labels: &[usize]) -> Result<&Alike<'a>, TooManyLooks> {
         if !self.with_all.contains_key(labels) {
             let rarest = labels.iter().min_by_key(|label| self.count_with_label(**label));

@@ -45,8 +45,10 @@ const MAX_BYTES: u64 = 16 << 20;
 /// The bytes of a file; `None` if it does not exist. A change of others may bring an expectation that is a link to a device,
 /// which never ends, or to a file of the machine, which `--update` would overwrite.
 fn read_regular_file_of_repository(path: &Path) -> Result<Option<Vec<u8>>, String> {
-    if let Some(message) = why_link_of_repository_is_refused(path) {
-        return Err(message);
+    if why_link_of_repository_is_refused(path).is_some() {
+        return Err(
+            "the symbolic link leads out of the repository; replace the link by a regular file".to_owned()
+        );
     }
     match std::fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
