@@ -217,8 +217,8 @@ fn links_of_expectations() -> Outcome {
     let update = [&TEST[..], &["--update"]].concat();
     for (target, code, words) in [
         (Path::new("../shared.yaml"), 0, ""),
-        (&secret, 2, "the symbolic link leads to "),
-        (Path::new("/dev/zero"), 2, "the symbolic link leads to /dev/zero"),
+        (&secret, 2, "replace the link by a regular file"),
+        (Path::new("/dev/zero"), 2, "replace the link by a regular file"),
         (&new, 2, "the symbolic link leads to no file"),
         (Path::new("../cases"), 2, "an expectation is a regular file"),
     ] {
