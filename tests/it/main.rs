@@ -138,6 +138,7 @@ mod release;
 /// The project's own tree: floors, sizes, dependencies, words, pages that name trials.
 mod house {
     /// Its trials are `house::…`.
+    pub(crate) mod budgets_on_the_page;
     pub(crate) mod file_sizes_and_dependencies;
     pub(crate) mod floors;
     pub(crate) mod imports_of_files;
@@ -240,6 +241,7 @@ fn main() -> std::process::ExitCode {
     house::outputs_on_pages::add(&mut suite);
     house::file_sizes_and_dependencies::add(&mut suite);
     house::plain_english::add(&mut suite);
+    house::budgets_on_the_page::add(&mut suite);
     // After all others, whose names it compares with the pages.
     house::trials_and_paths_on_pages::add(&mut suite);
 

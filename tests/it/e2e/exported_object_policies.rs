@@ -1,9 +1,10 @@
 //! `rules export` on network objects: over variants of the rules' examples, policies say what the rules say.
 
-use super::exported_policies::{Policies, Said, exported, said, subjects};
+use super::exported_policies::{Said, exported, said, subjects};
 use super::object_rules::{Name, Restore, crds, install};
 use super::support::creates::each;
 use super::support::plane::Plane;
+use super::support::policies::Policies;
 use super::trial;
 use crate::support::suite::{Outcome, Suite};
 use fabric_admission::facts::EnforcementMode;

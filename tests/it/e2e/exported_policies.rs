@@ -4,13 +4,13 @@ use super::corpus_pods::corpus_samples;
 use super::exported_object_policies::network_crds;
 use super::support::creates::{Created, Creator, each};
 use super::support::plane::Plane;
+use super::support::policies::Policies;
 use super::trial;
 use crate::support::api_pods::{Site, pod};
 use crate::support::generated_documents::{Dice, Documents};
 use crate::support::generated_world::World;
 use crate::support::round_trip::documents;
 use crate::support::suite::{Outcome, Suite};
-use crate::support::{root, run};
 use fabric_admission::facts::EnforcementMode;
 use fabric_admission::review::Stage;
 use fabric_admission::rules::{RULES, Rule, Severity};
@@ -19,7 +19,7 @@ use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Generated pods that are compared.
 const PODS: usize = 400;
@@ -28,37 +28,6 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "policies_speak_of_bad_examples_alone", examples);
     trial(suite, assets, "policies_judge_pods_as_the_rules_do", pods_alike);
     trial(suite, assets, "policies_bear_the_largest_pods", largest);
-}
-
-/// The exported objects, put in place until this ends.
-pub(super) struct Policies<'a> {
-    plane: &'a Plane,
-}
-
-impl<'a> Policies<'a> {
-    /// Applies an export. Errors of expressions count as refusals here: in earnest they are passed over.
-    pub(super) fn apply(plane: &'a Plane, args: &[&str]) -> Result<Self, String> {
-        let ran = run(&[&["rules", "export"], args].concat(), b"", root())?;
-        if ran.code != 0 {
-            return Err(format!("{ran:?}"));
-        }
-        let text = ran.stdout.replace("failurePolicy: Ignore", "failurePolicy: Fail");
-        let made = Self { plane };
-        let done = plane.kubectl(&["apply", "--validate=strict", "-f", "-"], &text)?;
-        if done.ok && done.stderr.is_empty() { Ok(made) } else { Err(done.stderr) }
-    }
-
-    /// Waits until each of some requests is answered with a word, as the policies come into force one by one.
-    pub(super) fn until(&self, what: &str, done: impl FnMut() -> Result<bool, String>) -> Result<(), String> {
-        self.plane.until(what, Duration::from_secs(40), done)
-    }
-}
-
-impl Drop for Policies<'_> {
-    fn drop(&mut self) {
-        let kinds = "validatingadmissionpolicybindings,validatingadmissionpolicies";
-        let _ = self.plane.kubectl(&["delete", kinds, "--all", "--wait=true"], "");
-    }
 }
 
 pub(super) fn exported() -> impl Iterator<Item = &'static Rule> {

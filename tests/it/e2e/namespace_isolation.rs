@@ -1,7 +1,7 @@
 //! Namespace isolation: networks of other namespaces are refused when a pod is created, and when its annotations change.
 
-use super::exported_policies::Policies;
 use super::support::plane::{Kubectl, Plane};
+use super::support::policies::Policies;
 use super::support::site::{PROFILE_LABEL, Site, cpu_pod};
 use super::trial;
 use crate::support::suite::{Outcome, Suite};

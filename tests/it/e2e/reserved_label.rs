@@ -1,7 +1,7 @@
 //! `rules export --group`: who may make a namespace ours, and name a profile.
 
-use super::exported_policies::Policies;
 use super::support::plane::{Kubectl, Plane};
+use super::support::policies::Policies;
 use super::trial;
 use crate::support::suite::{Outcome, Suite};
 use serde_json::json;
