@@ -28,6 +28,7 @@ mod which_nodes_fit_pod;
 
 pub use build_node_index::NodeBuilder;
 pub use combined_conditions_on_label::CombinedConditions;
+pub(crate) use compact_class_set::CompactClassSet;
 pub use label_requirement::{LabelRequirement, Relation, Values};
 pub use node_classes::{ClassSet, NodeClass, NodeClasses};
 pub use node_object::NodeObject;

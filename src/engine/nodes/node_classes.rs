@@ -48,8 +48,8 @@ pub struct NodeClasses {
     keys: HashMap<Arc<str>, Key>,
     /// Each taint once, with the classes that have it: machines of one kind differ in one of their taints.
     taints: Vec<(Taint, CompactClassSet)>,
-    /// Which classes list an extended resource.
-    offering: BTreeMap<Arc<str>, ClassSet>,
+    /// Which classes list an extended resource. Each node may have one of its own.
+    offering: BTreeMap<Arc<str>, CompactClassSet>,
     /// Which classes list resources at all.
     listing: ClassSet,
 }
@@ -57,7 +57,9 @@ pub struct NodeClasses {
 #[derive(Debug, Default)]
 struct Key {
     present: ClassSet,
-    values: BTreeMap<Arc<str>, ClassSet>,
+    /// Compact: a profile may select its nodes by a label that differs on every node, and then there are as many classes as
+    /// nodes, and as many values.
+    values: BTreeMap<Arc<str>, CompactClassSet>,
     /// The values that are whole numbers, in order, each with a class that has it.
     numbers: Vec<(i64, usize)>,
 }
@@ -79,6 +81,8 @@ impl NodeClasses {
         let empty = || ClassSet::with_capacity(slots.len());
         let mut classes = Self { all: empty(), listing: empty(), ..Self::default() };
         let mut taints: BTreeMap<&Taint, Vec<usize>> = BTreeMap::new();
+        let mut listing: BTreeMap<&Arc<str>, Vec<usize>> = BTreeMap::new();
+        let mut having: HashMap<(&Arc<str>, &Arc<str>), Vec<usize>> = HashMap::new();
         for (number, class) in slots.iter().enumerate() {
             let Some(class) = class else { continue };
             classes.all.insert(number);
@@ -87,9 +91,10 @@ impl NodeClasses {
                 taints.entry(taint).or_default().push(number);
             }
             for resource in &class.resources {
-                classes.offering.entry(Arc::clone(resource)).or_insert_with(empty).insert(number);
+                listing.entry(resource).or_default().push(number);
             }
             for (key, value) in &class.labels {
+                having.entry((key, value)).or_default().push(number);
                 let key = classes.keys.entry(Arc::clone(key)).or_insert_with(|| Key {
                     present: empty(),
                     values: BTreeMap::new(),
@@ -97,8 +102,15 @@ impl NodeClasses {
                 });
                 key.present.insert(number);
                 key.numbers.extend(value.parse().ok().map(|value: i64| (value, number)));
-                key.values.entry(Arc::clone(value)).or_insert_with(empty).insert(number);
             }
+        }
+        for (resource, numbers) in listing {
+            let set = CompactClassSet::from_class_numbers(&numbers, slots.len());
+            classes.offering.insert(Arc::clone(resource), set);
+        }
+        for ((key, value), numbers) in having {
+            let set = CompactClassSet::from_class_numbers(&numbers, slots.len());
+            classes.keys.get_mut(key).map(|key| key.values.insert(Arc::clone(value), set));
         }
         classes.keys.values_mut().for_each(|key| key.numbers.sort_unstable());
         let members = |(taint, having): (&Taint, Vec<usize>)| {
@@ -135,7 +147,7 @@ impl NodeClasses {
                 let mut values = requirement.values.iter();
                 match (values.next(), values.next()) {
                     (Some(one), None) => match key.values.get(one) {
-                        Some(have) => set.intersect_with(have),
+                        Some(have) => have.keep_in_set(set),
                         None => set.clear(),
                     },
                     _ => set.intersect_with(&self.any_of(key, requirement)),
@@ -143,7 +155,7 @@ impl NodeClasses {
             }
             (Relation::NotIn, Some(key)) => {
                 for have in requirement.values.iter().filter_map(|v| key.values.get(v)) {
-                    set.difference_with(have);
+                    have.remove_from_set(set);
                 }
             }
             (Relation::Exists, Some(key)) => set.intersect_with(&key.present),
@@ -161,19 +173,19 @@ impl NodeClasses {
     fn any_of(&self, key: &Key, requirement: LabelRequirement<'_>) -> ClassSet {
         let mut any = self.empty_set();
         for have in requirement.values.iter().filter_map(|v| key.values.get(v)) {
-            any.union_with(have);
+            have.add_to_set(&mut any);
         }
         any
     }
 
     /// Extended resources, and the classes that list them.
-    pub fn resources_with_offering_classes(&self) -> impl Iterator<Item = (&str, &ClassSet)> {
+    pub(crate) fn resources_with_offering_classes(&self) -> impl Iterator<Item = (&str, &CompactClassSet)> {
         self.offering.iter().map(|(name, set)| (&**name, set))
     }
 
     /// The classes that list an extended resource.
     #[must_use]
-    pub fn classes_offering(&self, resource: &str) -> Option<&ClassSet> {
+    pub(crate) fn classes_offering(&self, resource: &str) -> Option<&CompactClassSet> {
         self.offering.get(resource)
     }
 

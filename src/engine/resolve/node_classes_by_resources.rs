@@ -67,9 +67,9 @@ pub(super) fn classes_with_any_and_with_other_accelerators(
     for (name, listing) in
         classes.resources_with_offering_classes().filter(|(name, _)| accelerators.contains(name))
     {
-        have.union_with(listing);
+        listing.add_to_set(&mut have);
         if asked.contains(name) || claimed.contains(vendor(name)) {
-            fit.union_with(listing);
+            listing.add_to_set(&mut fit);
         }
     }
     let mut others = have.clone();
@@ -96,7 +96,7 @@ pub(super) fn classes_with_requested_accelerators(
     let accelerators = &snapshot.settings().accelerators;
     for name in constraints.resources.iter().filter(|r| accelerators.contains(r)) {
         if let Some(offering) = snapshot.all_nodes().classes().classes_offering(name) {
-            have.union_with(offering);
+            offering.add_to_set(&mut have);
         }
     }
     have
@@ -133,7 +133,7 @@ pub(super) fn classes_lacking_published_resources(
         }
         let mut without = classes.classes_listing_resources().clone();
         if let Some(offering) = classes.classes_offering(name) {
-            without.difference_with(offering);
+            offering.remove_from_set(&mut without);
         }
         lacking.union_with(&without);
     }

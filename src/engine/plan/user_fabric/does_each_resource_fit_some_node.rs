@@ -36,7 +36,7 @@ pub(super) fn check_each_resource_fits_some_node(
     let names: BTreeSet<&str> = names.filter(|name| accelerators.contains(name)).collect();
     for name in names {
         match view.classes().classes_offering(name) {
-            Some(offering) => landing.intersect_with(offering),
+            Some(offering) => offering.keep_in_set(&mut landing),
             None => landing.clear(),
         }
     }

@@ -38,7 +38,7 @@ fn classes_offering_all_resources<'n>(
     let mut set = context.subject.landing().clone();
     for resource in resources {
         match nodes.classes().classes_offering(resource) {
-            Some(offering) => set.intersect_with(offering),
+            Some(offering) => offering.keep_in_set(&mut set),
             None => return None,
         }
     }

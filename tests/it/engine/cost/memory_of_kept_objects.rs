@@ -14,6 +14,7 @@ const OBJECTS: usize = 4;
 
 pub(super) fn add(suite: &mut Suite) {
     suite.add("memory::kept", kept);
+    suite.add("memory::nodes_that_a_profile_selects_by_name", nodes_by_name);
 }
 
 fn kept() -> Outcome {
@@ -34,6 +35,28 @@ fn kept() -> Outcome {
         assert!(each > 0, "{what}: the snapshot is kept while it is counted");
         assert!(each <= MOST, "{what}: {each} bytes are kept of each");
     }
+    Ok(())
+}
+
+/// Twice as many nodes take about twice the memory, also where a profile selects by a label that differs on every node: then
+/// there are as many classes as nodes.
+fn nodes_by_name() -> Outcome {
+    let profile = json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile", "metadata": {"name": "p"},
+        "spec": {"base": "roce-sriov", "nodeSelector": {"matchLabels": {"kubernetes.io/hostname": "n7"}}}});
+    let of = |nodes: usize| {
+        let node = |i: usize| {
+            let labels = json!({"kubernetes.io/hostname": format!("n{i}"), "pool": format!("p{}", i % 40)});
+            ("", "Node", "", json!({"metadata": {"name": format!("n{i}"), "labels": labels}}))
+        };
+        let profile = ("fabric-admission.dev", "FabricProfile", "", profile.clone());
+        let objects: Vec<Object> = (0..nodes).map(node).chain([profile]).collect();
+        let mut snapshots = Vec::with_capacity(1);
+        allocation_counter::measure(|| snapshots.push(snapshot(&objects))).bytes_current
+    };
+    drop(of(1));
+    let [few, many] = [5_000, 20_000].map(of);
+    eprintln!("{few} to {many} bytes");
+    assert!(many < few * 6, "four times as many nodes: {few} to {many} bytes");
     Ok(())
 }
 

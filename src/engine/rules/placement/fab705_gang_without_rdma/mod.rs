@@ -2,7 +2,7 @@
 
 use crate::demands::Subject;
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::nodes::{ClassSet, NodeView};
+use crate::nodes::{ClassSet, CompactClassSet, NodeView};
 use crate::pod::PodView;
 use crate::pod::nic_resource_names::is_rdma_device_by_name;
 use crate::resolve::{Resolution, without_classes_lacking_accelerators};
@@ -76,7 +76,7 @@ fn asks_for_unknown_devices(pod: &PodView<'_>) -> bool {
 /// templates of a workload can run on the same nodes.
 struct RdmaResourcesOfNodes<'s> {
     view: &'s NodeView,
-    rdma: Vec<(&'s str, &'s ClassSet)>,
+    rdma: Vec<(&'s str, &'s CompactClassSet)>,
     last: Option<(ClassSet, Vec<&'s str>)>,
 }
 
@@ -97,7 +97,7 @@ impl<'s> RdmaResourcesOfNodes<'s> {
         let mut accelerated = classes.empty_set();
         for name in &constraints.resources {
             if let Some(offering) = classes.classes_offering(name) {
-                accelerated.union_with(offering);
+                offering.add_to_set(&mut accelerated);
             }
         }
         accelerated.intersect_with(&without_classes_lacking_accelerators(
@@ -113,11 +113,11 @@ impl<'s> RdmaResourcesOfNodes<'s> {
 
     fn rdma_resources_on_all_classes(&self, accelerated: &ClassSet) -> Vec<&'s str> {
         let mut without = accelerated.clone();
-        self.rdma.iter().for_each(|(_, offering)| without.difference_with(offering));
+        self.rdma.iter().for_each(|(_, offering)| offering.remove_from_set(&mut without));
         if !without.is_clear() {
             return Vec::new();
         }
-        let offered = self.rdma.iter().filter(|(_, offering)| !offering.is_disjoint(accelerated));
+        let offered = self.rdma.iter().filter(|(_, offering)| offering.intersects(accelerated));
         offered.map(|(name, _)| *name).collect()
     }
 }

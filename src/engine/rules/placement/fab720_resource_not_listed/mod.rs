@@ -60,7 +60,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let classes = context.subject.snapshot.nodes_for_audience().classes();
     for (name, path) in first {
         let listed = classes.classes_offering(name);
-        if listed.is_some_and(|listed| !listed.is_disjoint(&set)) {
+        if listed.is_some_and(|listed| listed.intersects(&set)) {
             continue;
         }
         let elsewhere = if listed.is_some() && !context.subject.snapshot.is_not_for_operator() {
