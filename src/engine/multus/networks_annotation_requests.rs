@@ -8,7 +8,6 @@ use crate::multus::subnet::Subnet;
 use core::net::IpAddr;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 /// Keys that Multus reads, and `ipam-claim-reference`, which OVN-Kubernetes reads from the same text.
 pub const KEYS_THAT_PROGRAMS_READ: [&str; 13] = [
@@ -38,8 +37,8 @@ pub struct Requests<'a> {
     pub guid: Option<Cow<'a, str>>,
     /// Device that the element names directly.
     pub device: Option<Cow<'a, str>>,
-    /// What makes the interface another port of the fabric than the one that the network's owner gives the pod: each by its
-    /// key, with its value as it is written.
+    /// What makes the interface another port of the fabric than the one that the network's owner gives the pod, or gives it
+    /// addresses of another pool: each by its key, with its value as it is written.
     pub identity: Vec<(&'static str, Cow<'a, str>)>,
     /// Gateways of the pod's default route.
     pub default_routes: Vec<IpAddr>,
@@ -47,6 +46,14 @@ pub struct Requests<'a> {
     pub unknown: Vec<String>,
 }
 
+/// Keys of `cni-args` by which nv-ipam takes an address from another pool, or the address of the gateway, in any case of
+/// letters (Mellanox/nvidia-k8s-ipam pkg/cni/types/types.go, `IPAMArgs`; Go folds the keys of a struct).
+const ADDRESS_IN_CNI_ARGS: [(&str, &str); 4] = [
+    ("poolNames", "cni-args.poolNames"),
+    ("poolType", "cni-args.poolType"),
+    ("allocateDefaultGateway", "cni-args.allocateDefaultGateway"),
+    ("allocateIPWithIndex", "cni-args.allocateIPWithIndex"),
+];
 /// Keys of `cni-args` by which ib-sriov-cni takes a GUID and a partition from the pod, and by which ib-kubernetes takes the
 /// pod for one that it has configured (k8snetworkplumbingwg/ib-sriov-cni cmd/ib-sriov-cni/main.go; Mellanox/ib-kubernetes
 /// pkg/utils/pod.go).
@@ -128,14 +135,16 @@ pub(super) fn read_requests_of_element<'a>(
                     routes.collect::<Result<_, _>>().map_err(|_| wrong("addresses of gateways"))?;
             }
             "cni-args" => {
-                let args: BTreeMap<Cow<'a, str>, Option<&'a RawValue>> =
-                    serde_json::from_str(raw).map_err(|_| wrong("an object"))?;
+                let args: Element<'a> = serde_json::from_str(raw).map_err(|_| wrong("an object"))?;
                 // Of several `cni-args`, Go's decoder adds the later ones to the map of the first.
-                found.identity.extend(
-                    IDENTITY_IN_CNI_ARGS
-                        .into_iter()
-                        .filter_map(|(key, path)| Some((path, Cow::Borrowed((*args.get(key)?)?.get())))),
-                );
+                let set = args.iter().filter_map(|(key, value)| {
+                    let exact = IDENTITY_IN_CNI_ARGS.into_iter().find(|(known, _)| *known == key);
+                    let folded = || {
+                        ADDRESS_IN_CNI_ARGS.into_iter().find(|(known, _)| does_key_match_field(known, key))
+                    };
+                    Some((exact.or_else(folded)?.1, Cow::Borrowed((*value)?.get())))
+                });
+                found.identity.extend(set);
             }
             "bandwidth" if !has_whole_numbers_in_keys(raw, &RATES) => {
                 return Err(wrong("an object of whole numbers (rates in bit/s, bursts in bits)"));

@@ -18,9 +18,11 @@ const JSON: &str = r#"TEXT.matches('^[\\x20-\\x5b\\x5d-\\x7e\\s]*$') &&
 TEXT.findAll('(?i)"namespace"\\s*:').size() == TEXT.findAll('(?i)"namespace"\\s*:\\s*"[^"]*"').size() &&
 TEXT.findAll('(?i)"namespace"\\s*:\\s*"[^"]*"').all(member, member.split('"')[3] in OPEN)"#;
 /// Whether a text gives its interfaces no identity of its own: with the GUID of another tenant's port, a pod is in the
-/// partitions of that port. ib-kubernetes writes GUIDs into stored pods.
+/// partitions of that port, and with nv-ipam's arguments, it takes addresses of any pool. ib-kubernetes writes GUIDs into
+/// stored pods.
 const IDENTITY: &str = r#"!TEXT.matches('(?i)"(infiniband-guid|deviceid)"\\s*:') &&
-!TEXT.matches('"(guid|pkey|mellanox[.]infiniband[.]app)"\\s*:') ||
+!TEXT.matches('"(guid|pkey|mellanox[.]infiniband[.]app)"\\s*:') &&
+!TEXT.matches('(?i)"(poolnames|pooltype|allocatedefaultgateway|allocateipwithindex)"\\s*:') ||
 oldObject != null && TEXT == BEFORE || request.userInfo.username in WRITERS"#;
 /// Service accounts of ib-kubernetes, in its own manifests and in those of the NVIDIA Network Operator.
 const IB_KUBERNETES: [&str; 2] = [
@@ -79,14 +81,16 @@ pub fn network_isolation_policies(open: &[String]) -> Vec<Value> {
         );
         json!({"expression": expression, "message": message, "reason": "Forbidden"})
     };
-    let identity = json!({
-        "expression": IDENTITY
-            .replace("BEFORE", "variables.networksBefore")
-            .replace("TEXT", "variables.networks")
-            .replace("WRITERS", &literals(&IB_KUBERNETES)),
-        "message": "FAB150 the networks annotation sets a GUID, a PKey or a device: this cluster isolates namespaces; remove infiniband-guid, deviceID, and guid, pkey and mellanox.infiniband.app of cni-args",
-        "reason": "Forbidden",
-    });
+    let identity = |name: &str, of: &str| {
+        let expression = IDENTITY
+            .replace("BEFORE", &format!("variables.{name}Before"))
+            .replace("TEXT", &format!("variables.{name}"))
+            .replace("WRITERS", &literals(&IB_KUBERNETES));
+        let message = format!(
+            "FAB150 {of} sets a GUID, a PKey, a device or a pool of addresses: this cluster isolates namespaces; remove infiniband-guid, deviceID, and guid, pkey, mellanox.infiniband.app, poolNames, poolType, allocateDefaultGateway and allocateIPWithIndex of cni-args"
+        );
+        json!({"expression": expression, "message": message, "reason": "Forbidden"})
+    };
     let mut variables = text("networks", NETWORKS_ANNOTATION).to_vec();
     variables.extend(text("defaultNetwork", DEFAULT_NETWORK_ANNOTATION));
     variables.push(json!({"name": "open", "expression": namespaces(&["default"])}));
@@ -99,7 +103,8 @@ pub fn network_isolation_policies(open: &[String]) -> Vec<Value> {
         "validations": [
             check("networks", "variables.open", "a network"),
             check("defaultNetwork", "variables.openToDefault", "the default network"),
-            identity,
+            identity("networks", "the networks annotation"),
+            identity("defaultNetwork", "the annotation of the default network"),
         ],
     });
     let mut all = bound("isolation.fabric-admission.dev", spec).to_vec();

@@ -53,6 +53,7 @@ fn changes(plane: &Plane) -> Outcome {
         (NETWORKS, r#"[{"name":"vlan42","namespace":"bank","namespace":null}]"#),
         (NETWORKS, r#"[{"name":"vlan42","nameſpace":"bank"}]"#),
         (DEFAULT, "bank/vlan42"),
+        (DEFAULT, r#"[{"name":"own","cni-args":{"guid":"02:00:00:00:00:00:00:01"}}]"#),
     ] {
         let done = set(key, value)?;
         assert!(isolated(&done), "{key}: {value}: {}", done.stderr);
@@ -75,7 +76,7 @@ fn changes(plane: &Plane) -> Outcome {
         let done = set(key, &value)?;
         assert!(done.ok, "{key}: {value}: {}", done.stderr);
     }
-    assert_eq!(site.requests("networks")? - asked, 5);
+    assert_eq!(site.requests("networks")? - asked, 6);
     // Without a server, only changes of networks wait.
     site.point(|name| !name.starts_with("networks."))?;
     plane.until("the entry is away", Duration::from_secs(20), || {
@@ -99,7 +100,8 @@ const USUAL: [&str; 8] = [
     r#"[{"name":"own","cni-args":{"a":[1,{"b":"c"}]}}]"#,
 ];
 /// Further texts, in which a namespace may hide.
-const ODD: [&str; 14] = [
+const ODD: [&str; 15] = [
+    r#"[{"name":"own","cni-args":{"PoolNames":["bank-pool"]}}]"#,
     r#"[{"name":"own","infiniband-guid":"02:00:00:00:00:00:00:01"}]"#,
     r#"[{"name":"own","Infiniband-GUID" :"02:00:00:00:00:00:00:01"}]"#,
     r#"[{"name":"own","cni-args":{"guid":"02:00:00:00:00:00:00:01","mellanox.infiniband.app":"configured"}}]"#,

@@ -49,7 +49,6 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     if context.pod().host_network() {
         return;
     }
-    let before = context.before.map(NetworksThatPodNames::of).unwrap_or_default();
     // The check reads all networks, however many there are.
     let whole = match context.final_networks {
         Some(Err(AnnotationError::TooMany(_))) => {
@@ -57,56 +56,92 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         }
         _ => None,
     };
-    let readable = context.final_networks.and_then(|networks| networks.as_ref().ok());
-    if let Some(networks) = readable.or(whole.as_ref()) {
-        let mut reported = HashSet::new();
-        let identity = || networks.items.iter().flat_map(|item| identity_of_interface(item));
-        let new = identity().find(|of| !context.may_carry_guids && !before.identity.contains(of));
-        if let Some((key, _)) = new {
-            let message = format!(
-                "the networks annotation sets {key}, but this cluster isolates namespaces: with it, a pod can take the port of another tenant's pod"
-            );
-            findings.add(networks_annotation(), message, format!("Remove {key}."));
-        }
-        for item in &networks.items {
-            let Some(namespace) = item.namespace.as_deref() else { continue };
-            if open(namespace) || reported.contains(namespace) {
-                continue;
-            }
-            let known = before.networks.contains(&(namespace.to_owned(), item.name.to_string()));
-            if !known && reported.insert(namespace) {
-                findings.add(
-                    networks_annotation(),
-                    refusal_in_words(namespace, &item.name),
-                    USE_OWN_NAMESPACE,
-                );
-            }
-        }
+    let readable = context.final_networks.and_then(|networks| networks.as_ref().ok()).or(whole.as_ref());
+    let before = context.before.map(|pod| NamedNetworks::of(pod, NETWORKS_ANNOTATION)).unwrap_or_default();
+    if let Some(networks) = readable {
+        report_networks(&networks.items, Named::BesideDefault, (context, &before), &open, findings);
     } else if context.final_networks.is_some() && before.text != context.pod().annotation(NETWORKS_ANNOTATION)
     {
         findings.add(networks_annotation(), UNREADABLE, CORRECT);
     }
+    let before =
+        context.before.map(|pod| NamedNetworks::of(pod, DEFAULT_NETWORK_ANNOTATION)).unwrap_or_default();
     let Some(text) = context.pod().annotation(DEFAULT_NETWORK_ANNOTATION) else { return };
-    if before.default == Some(text) {
+    if before.text == Some(text) {
         return;
     }
-    let path = || annotation(DEFAULT_NETWORK_ANNOTATION);
+    // Multus itself does not check the default network (pkg/k8sclient/k8sclient.go, tryLoadK8sPodDefaultNetwork).
+    let open = |namespace: &str| namespace == MULTUS_NAMESPACE || open(namespace);
     match multus::parse_all(text) {
-        Err(_) => findings.add(path(), UNREADABLE, CORRECT),
+        Err(_) => findings.add(annotation(DEFAULT_NETWORK_ANNOTATION), UNREADABLE, CORRECT),
         Ok(networks) => {
-            for item in &networks.items {
-                let Some(namespace) = item.namespace.as_deref() else { continue };
-                if !open(namespace) && namespace != MULTUS_NAMESPACE {
-                    // Multus itself does not check the default network (pkg/k8sclient/k8sclient.go,
-                    // tryLoadK8sPodDefaultNetwork).
-                    let (namespace, name) =
-                        (escaped_and_cut(namespace, 63), escaped_and_cut(&item.name, 100));
-                    let message = format!(
-                        "default network {namespace}/{name} is in another namespace, but this cluster isolates namespaces"
-                    );
-                    findings.add(path(), message, USE_OWN_NAMESPACE);
-                }
-            }
+            report_networks(&networks.items, Named::AsDefault, (context, &before), &open, findings);
+        }
+    }
+}
+
+/// Which annotation names a network: Multus decodes both alike, and gives the default network's requests to its plugin too
+/// (pkg/k8sclient/k8sclient.go, parsePodNetworkAnnotation).
+#[derive(Debug, Clone, Copy)]
+enum Named {
+    BesideDefault,
+    AsDefault,
+}
+
+impl Named {
+    fn path(self) -> String {
+        match self {
+            Self::BesideDefault => networks_annotation(),
+            Self::AsDefault => annotation(DEFAULT_NETWORK_ANNOTATION),
+        }
+    }
+
+    fn refusal_in_words(self, namespace: &str, name: &str) -> String {
+        let (namespace, name) = (escaped_and_cut(namespace, 63), escaped_and_cut(name, 100));
+        match self {
+            Self::BesideDefault => format!(
+                "network {namespace}/{name} is in another namespace, but this cluster isolates namespaces: Multus refuses the pod"
+            ),
+            Self::AsDefault => format!(
+                "default network {namespace}/{name} is in another namespace, but this cluster isolates namespaces"
+            ),
+        }
+    }
+}
+
+/// Reports the networks of an annotation that are new and not open, and the first setting of an interface that is new.
+fn report_networks(
+    items: &[RequestedAttachment<'_>],
+    named: Named,
+    (context, before): (&PodContext<'_>, &NamedNetworks<'_>),
+    open: &dyn Fn(&str) -> bool,
+    findings: &mut FindingsOfRule<'_>,
+) {
+    let mut identity = items.iter().flat_map(identity_of_interface);
+    let new = identity.find(|of| !context.may_carry_guids && !before.identity.contains(of));
+    if let Some((key, _)) = new {
+        let what = match named {
+            Named::BesideDefault => "networks annotation",
+            Named::AsDefault => "annotation of the default network",
+        };
+        let message = format!(
+            "the {what} sets {key}, but this cluster isolates namespaces: with it, a pod can take the port or the addresses of another tenant's pod"
+        );
+        findings.add(named.path(), message, format!("Remove {key}."));
+    }
+    let mut reported = HashSet::new();
+    for item in items {
+        let Some(namespace) = item.namespace.as_deref() else { continue };
+        if open(namespace) || reported.contains(namespace) {
+            continue;
+        }
+        // Each further message would cost many times its network's text.
+        if findings.must_stop_reporting() {
+            break;
+        }
+        if !before.networks.contains(&(namespace.to_owned(), item.name.to_string())) {
+            reported.insert(namespace);
+            findings.add(named.path(), named.refusal_in_words(namespace, &item.name), USE_OWN_NAMESPACE);
         }
     }
 }
@@ -120,34 +155,21 @@ fn identity_of_interface(item: &RequestedAttachment<'_>) -> impl Iterator<Item =
 const UNREADABLE: &str = "this cluster isolates namespaces, but the networks annotation cannot be parsed: the networks' namespaces are not known";
 const CORRECT: &str = "Write a list that Multus can read, such as \"net-a,net-b\".";
 
-fn refusal_in_words(namespace: &str, name: &str) -> String {
-    let (namespace, name) = (escaped_and_cut(namespace, 63), escaped_and_cut(name, 100));
-    format!(
-        "network {namespace}/{name} is in another namespace, but this cluster isolates namespaces: Multus refuses the pod"
-    )
-}
-
-/// The networks of the pod before its annotations changed. A network that the pod already had is not refused.
+/// The networks that an annotation named before it changed. A network that the pod already had is not refused.
 #[derive(Default)]
-struct NetworksThatPodNames<'a> {
+struct NamedNetworks<'a> {
     text: Option<&'a str>,
     networks: HashSet<(String, String)>,
     identity: HashSet<(&'static str, String)>,
-    default: Option<&'a str>,
 }
 
-impl<'a> NetworksThatPodNames<'a> {
-    fn of(pod: &'a PodView<'a>) -> Self {
-        let text = pod.annotation(NETWORKS_ANNOTATION);
+impl<'a> NamedNetworks<'a> {
+    fn of(pod: &'a PodView<'a>, key: &str) -> Self {
+        let text = pod.annotation(key);
         let networks = text.and_then(|text| multus::parse_all(text).ok());
         let items = || networks.iter().flat_map(|n| &n.items);
         let named =
             items().filter_map(|item| Some((item.namespace.as_deref()?.to_owned(), item.name.to_string())));
-        Self {
-            text,
-            networks: named.collect(),
-            identity: items().flat_map(identity_of_interface).collect(),
-            default: pod.annotation(DEFAULT_NETWORK_ANNOTATION),
-        }
+        Self { text, networks: named.collect(), identity: items().flat_map(identity_of_interface).collect() }
     }
 }
