@@ -164,6 +164,7 @@ impl Store {
         let (objects, profiles) = (&mut folded.objects, &mut folded.profiles);
         objects.left_out = self.rooms.left_out();
         let mut networks = NearestNetworks::default();
+        let mut channels = Vec::new();
         for (id, Object { layers, .. }) in &self.objects {
             let Some((layer, fact)) = nearest(layers) else { continue };
             if describes_cluster(id.kind, &id.namespace, fact)
@@ -201,17 +202,23 @@ impl Store {
                 Fact::DeviceClaim(f) => {
                     facts.add_claim_template_and_networks_it_attaches(&id.namespace, &id.name, f)
                 }
-                Fact::ChannelTemplate(f) => facts.add_claim_template_and_networks_it_attaches(
-                    &id.namespace,
-                    &f.name.as_str().into(),
-                    &f.claim,
-                ),
+                Fact::ChannelTemplate(f) => channels.push((&id.namespace, f)),
                 Fact::AddressPool(f) => facts.add_address_pool_or_mark_conflict(&id.name, f),
                 Fact::Slice(f) => facts.note_sriov_driver_and_add_slice_unless_outdated(f),
                 Fact::TrainingRuntime(f) => facts.add_training_runtime(&id.namespace, &id.name, f),
             }
         }
-        folded.objects.facts.build_lookups_after_all_added();
+        // They stand in for templates that are not there yet. Where some templates are not kept, this one may be among them,
+        // and be for other devices: tenants write ComputeDomains.
+        for (namespace, channel) in channels {
+            if !objects.leaves_out(FactKind::ResourceClaimTemplate, namespace)
+                && objects.facts.namespaced.claim_template(namespace, &channel.name).is_none()
+            {
+                let name = channel.name.as_str().into();
+                objects.facts.add_claim_template_and_networks_it_attaches(namespace, &name, &channel.claim);
+            }
+        }
+        objects.facts.build_lookups_after_all_added();
         folded
     }
 }

@@ -109,7 +109,12 @@ fn no_way_around() -> Outcome {
         builder.add(Layer::Live, "resource.k8s.io", "ResourceClaimTemplate", &object, "team").is_err()
     });
     assert!(full);
-    assert_eq!(decide(&mut builder)?, [("FAB150", Severity::Error), ("FAB403", Severity::Error)]);
+    let refused = [("FAB150", Severity::Error), ("FAB403", Severity::Error)];
+    assert_eq!(decide(&mut builder)?, refused);
+    // A ComputeDomain says that its channel has a template of this name: the template that is there may be another.
+    let domain = json!({"metadata": meta("d"), "spec": {"numNodes": 0, "channel": {"resourceClaimTemplate": {"name": "gpus"}}}});
+    builder.add(Layer::Live, "resource.nvidia.com", "ComputeDomain", &domain.to_string(), "team")?;
+    assert_eq!(decide(&mut builder)?, refused);
     Ok(())
 }
 
