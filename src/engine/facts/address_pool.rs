@@ -4,7 +4,7 @@ use super::object_shape::{Meta, Object, non_empty};
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::multus::subnet::Subnet;
 use serde::Deserialize;
-use serde_json::Value;
+use serde::de::IgnoredAny;
 
 /// The facts of a pool that decisions need.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ struct Spec {
     #[serde(default)]
     gateway_index: Option<i64>,
     #[serde(default)]
-    routes: Option<Vec<Value>>,
+    routes: Option<Vec<IgnoredAny>>,
 }
 
 pub(super) fn read(json: &str, cidr: bool) -> Result<(Meta, AddressPool), DecodeError> {

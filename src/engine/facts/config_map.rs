@@ -7,19 +7,20 @@ use super::resources_in_device_plugin_config::{
     STANDALONE_SRIOV_PLUGIN_PREFIX, resources_of_shared_plugin_config, resources_of_sriov_plugin_config,
 };
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
-use crate::json::types_of_decoded_fields::optional_struct;
+use crate::json::maps_of_request::TextIfAny;
+use crate::json::types_of_decoded_fields::{Text, optional_struct};
 use crate::nccl::variable_table::{may_be_in_table, may_set_known_variable};
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
+use std::fmt;
 
 #[derive(Deserialize)]
 struct ConfigMap {
     #[serde(default, deserialize_with = "optional_struct")]
     metadata: Option<Meta>,
-    /// The API accepts only texts; other values in a file do not make us refuse the object.
     #[serde(default)]
-    data: Option<Map<String, Value>>,
+    data: Option<Data>,
 }
 
 /// The parts of a ConfigMap that are kept.
@@ -41,23 +42,58 @@ pub(super) enum ConfigMapFact {
 /// Longest text that is kept (bytes): a script, not a data set.
 const MAX_TEXT_LENGTH: usize = 64 * 1024;
 
+/// Most variables and scripts of a ConfigMap that are kept (count). The environment of a container has some hundred.
+const MAX_TEXTS: usize = 4_096;
+
+/// `data`, of which only this is kept: of 200,000 keys, a map takes half a second.
+#[derive(Default)]
+struct Data {
+    /// Configuration of a device plugin.
+    config: Option<String>,
+    /// Variables and scripts, the first ones in the order of the text. The API server writes keys in the order of their names.
+    texts: BTreeMap<String, String>,
+}
+
+impl<'de> Deserialize<'de> for Data {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Data;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a mapping")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Data, A::Error> {
+                let mut data = Data::default();
+                while let Some((Text(key), value)) = map.next_entry::<Text<'de>, TextIfAny<'de>>()? {
+                    let Some(text) = value.0 else { continue };
+                    if key == "config.json" {
+                        data.config = Some(text.clone().into_owned());
+                    }
+                    let kept = text.len() <= MAX_TEXT_LENGTH
+                        && (may_be_in_table(&key) || text.contains('=') && may_set_known_variable(&text));
+                    if kept && data.texts.len() < MAX_TEXTS {
+                        data.texts.insert(key.into_owned(), text.into_owned());
+                    }
+                }
+                Ok(data)
+            }
+        }
+        d.deserialize_map(Entries)
+    }
+}
+
 /// `None` if it has no facts about a fabric: any program may use the same file name as the plugins.
 pub(super) fn read(json: &str) -> Result<(Meta, Option<ConfigMapFact>), DecodeError> {
     let object: ConfigMap = decode(json)?;
     let meta = object.metadata.unwrap_or_default();
     let Some(data) = object.data else { return Ok((meta, None)) };
-    let config = data.get("config.json").and_then(Value::as_str).unwrap_or_default();
+    let config = data.config.as_deref().unwrap_or_default();
     if let Ok(pools) = resources_of_sriov_plugin_config(config, STANDALONE_SRIOV_PLUGIN_PREFIX)
         .or_else(|_| resources_of_shared_plugin_config(config))
     {
         return Ok((meta, Some(ConfigMapFact::Pools(pools))));
     }
-    let texts = data.iter().filter_map(|(key, value)| Some((key, value.as_str()?)));
-    let kept = texts.filter(|(key, text)| {
-        text.len() <= MAX_TEXT_LENGTH
-            && (may_be_in_table(key) || text.contains('=') && may_set_known_variable(text))
-    });
-    let data: BTreeMap<_, _> = kept.map(|(key, text)| (key.clone(), text.to_owned())).collect();
+    let data = data.texts;
     Ok((meta, (!data.is_empty()).then_some(ConfigMapFact::Texts(ConfigMapTexts { data }))))
 }
 

@@ -33,6 +33,11 @@ pub struct VfConfigOfClaim {
     pub unreadable: bool,
 }
 
+impl VfConfigOfClaim {
+    const UNREADABLE: Self =
+        Self { network: None, namespace: None, vfio: false, link: None, unreadable: true };
+}
+
 /// The first field of a `VfConfig` that sets the VLAN of the function, trusts it, switches its spoof check off, or changes
 /// its link in another way. A driver
 /// with such fields applies them itself and drops those of the network (k8snetworkplumbingwg/dra-driver-sriov#127,
@@ -156,12 +161,22 @@ struct Opaque {
     parameters: Option<Box<RawValue>>,
 }
 
+/// Most configurations of a claim (count), and longest parameters of one (bytes). The API server refuses more (k8s.io/api
+/// resource/v1, `DeviceConfigMaxSize` and `OpaqueParametersMaxLength`).
+const MAX_CONFIGS: usize = 32;
+/// See [`MAX_CONFIGS`].
+const MAX_PARAMETERS: usize = 10 << 10;
+
 impl Opaque {
     fn vf_config(&self) -> Option<VfConfigOfClaim> {
         let driver = self.driver.as_deref().filter(|d| *d == SRIOV_DRIVER)?;
-        let parameters = self.parameters.as_ref().map(|raw| serde_json::from_str::<Value>(raw.get()));
-        let broken = matches!(parameters, Some(Err(_)));
-        let parameters = parameters.and_then(Result::ok);
+        let parameters = self.parameters.as_ref().map(|raw| {
+            (raw.get().len() <= MAX_PARAMETERS)
+                .then(|| serde_json::from_str::<Value>(raw.get()).ok())
+                .flatten()
+        });
+        let broken = matches!(parameters, Some(None));
+        let parameters = parameters.flatten();
         let field = |key: &str| {
             let value = parameters.as_ref()?.get(key)?.as_str()?;
             Some(value).filter(|v| !v.is_empty() && !driver.is_empty())
@@ -238,7 +253,10 @@ impl ClaimSpec {
         let Devices { requests, config } = self.devices.unwrap_or_default();
         let requests = requests.map(|r| r.0).unwrap_or_default();
         let config = config.map(|c| c.0).unwrap_or_default();
-        let functions = config.iter().filter_map(|c| c.opaque.as_ref()?.vf_config());
+        let beyond =
+            config.get(MAX_CONFIGS..).and_then(|rest| rest.first()).map(|_| VfConfigOfClaim::UNREADABLE);
+        let functions = config.iter().take(MAX_CONFIGS).filter_map(|c| c.opaque.as_ref()?.vf_config());
+        let functions = functions.chain(beyond);
         let request = |r: Request| {
             let old = Exact {
                 device_class_name: r.device_class_name,

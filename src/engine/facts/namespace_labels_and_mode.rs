@@ -3,8 +3,9 @@
 use super::PodSecurity;
 use super::object_shape::Meta;
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
+use crate::json::maps_of_request::texts_of_keys;
 use crate::json::types_of_decoded_fields::optional_struct;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -75,18 +76,22 @@ struct NamespaceMeta {
     resource_version: Option<Box<RawValue>>,
     #[serde(default)]
     labels: Option<BTreeMap<String, Option<String>>>,
-    #[serde(default)]
-    annotations: Option<BTreeMap<String, Option<String>>>,
+    #[serde(default, deserialize_with = "read_annotations")]
+    annotations: BTreeMap<&'static str, String>,
+}
+
+fn read_annotations<'de, D: Deserializer<'de>>(d: D) -> Result<BTreeMap<&'static str, String>, D::Error> {
+    texts_of_keys(d, &[PROFILE_ANNOTATION])
 }
 
 pub(super) fn read(json: &str) -> Result<(Meta, NamespaceFacts), DecodeError> {
     let object: NamespaceObject = decode(json)?;
     let metadata = object.metadata.unwrap_or_default();
     let labels = metadata.labels.unwrap_or_default();
-    let mut annotations = metadata.annotations.unwrap_or_default();
+    let mut annotations = metadata.annotations;
     let mut facts = NamespaceFacts {
         labels: labels.into_iter().map(|(k, v)| (k, v.unwrap_or_default())).collect(),
-        profile: annotations.remove(PROFILE_ANNOTATION).map(Option::unwrap_or_default),
+        profile: annotations.remove(PROFILE_ANNOTATION),
     };
     if let Some(name) = &metadata.name {
         // The API server sets this label on every namespace; files often leave it out.

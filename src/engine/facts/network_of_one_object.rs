@@ -6,6 +6,7 @@
 
 use super::FactKind;
 use crate::json::as_go_reads;
+use crate::json::maps_of_request::texts_of_keys;
 use crate::json::types_of_decoded_fields::optional_struct;
 use crate::multus::cni_config::{Capabilities, CniConfig, Plugin};
 use crate::multus::ipam::Ipam;
@@ -13,10 +14,10 @@ use crate::multus::{
     AddressFacts, NODE_SELECTOR_ANNOTATION, NetworkClass, NetworkFact, RESOURCE_ANNOTATION, ResourceName,
     classify_cni_config,
 };
-use crate::text::cut_to_bytes;
-use serde::Deserialize;
+use crate::text::{cut_to_bytes, parse_document_within_limit};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// Most bytes of the name of a resource: a domain, `/` and a name (k8s.io/apimachinery pkg/util/validation,
@@ -54,8 +55,12 @@ struct ObjectMeta {
     namespace: Option<String>,
     #[serde(default)]
     resource_version: Option<Box<RawValue>>,
-    #[serde(default)]
-    annotations: Option<BTreeMap<String, Option<String>>>,
+    #[serde(default, deserialize_with = "read_annotations")]
+    annotations: BTreeMap<&'static str, String>,
+}
+
+fn read_annotations<'de, D: Deserializer<'de>>(d: D) -> Result<BTreeMap<&'static str, String>, D::Error> {
+    texts_of_keys(d, &[RESOURCE_ANNOTATION, NODE_SELECTOR_ANNOTATION])
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -130,8 +135,8 @@ pub fn network_of_object(
     // not contain it.
     let suffix = || bare.map(|r| ResourceName::Suffix(r.to_owned()));
     let annotation = |key: &str| {
-        let annotations = object.metadata.as_ref().and_then(|m| m.annotations.as_ref());
-        annotations.and_then(|a| a.get(key)?.clone()).filter(|text| !text.is_empty())
+        let annotations = object.metadata.as_ref().map(|m| &m.annotations);
+        annotations.and_then(|a| a.get(key).cloned()).filter(|text| !text.is_empty())
     };
     // A text that is too long for a label is still not a label when it is cut.
     let label = |text: String| match text.len() > MAX_NODE_LABEL_LENGTH {
@@ -189,7 +194,10 @@ fn cni_config_operator_writes(cni_type: &str, spec: &NetworkSpec) -> CniConfig {
         _ => None,
     };
     // libcni reads capabilities as a map.
-    let map = |text: &Option<String>| serde_json::from_str::<Map<String, Value>>(text.as_deref()?).ok();
+    let map = |text: &Option<String>| match parse_document_within_limit(text.as_deref()?) {
+        Ok(Value::Object(object)) => Some(object),
+        _ => None,
+    };
     // Only the kinds of the SR-IOV operator have the field.
     let capable = matches!(cni_type, "sriov" | "ib-sriov" | "ovs");
     let capabilities = map(&spec.capabilities).filter(|_| capable);

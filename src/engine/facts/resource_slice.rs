@@ -2,11 +2,11 @@
 
 use super::object_shape::{Meta, Object, non_empty};
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
+use crate::json::maps_of_request::FewEntries;
 use crate::json::types_of_decoded_fields::{Objects, optional_struct};
 use crate::multus::LinkLayer;
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// The devices in one slice.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,11 +56,15 @@ struct Pool {
     generation: Option<i64>,
 }
 
+/// Most attributes of one device that are read (count). The API server allows 32 (k8s.io/api resource/v1,
+/// ResourceSliceMaxAttributesAndCapacitiesPerDevice).
+const MAX_ATTRIBUTES: usize = 1_000;
+
 /// v1beta1 has the attributes under `basic`.
 #[derive(Default, Deserialize)]
 struct Device {
     #[serde(default)]
-    attributes: Option<BTreeMap<String, Value>>,
+    attributes: Option<FewEntries<Value, MAX_ATTRIBUTES>>,
     #[serde(default, deserialize_with = "optional_struct")]
     basic: Option<Basic>,
 }
@@ -68,14 +72,14 @@ struct Device {
 #[derive(Default, Deserialize)]
 struct Basic {
     #[serde(default)]
-    attributes: Option<BTreeMap<String, Value>>,
+    attributes: Option<FewEntries<Value, MAX_ATTRIBUTES>>,
 }
 
 impl Device {
     /// An attribute's value by the last part of its name: drivers add their own domain before it.
     fn attribute(&self, names: &[&str], value: &str) -> Option<&Value> {
         let attributes = self.attributes.as_ref().or_else(|| self.basic.as_ref()?.attributes.as_ref())?;
-        let mut all = attributes.iter();
+        let mut all = attributes.0.iter();
         all.find(|(key, _)| names.contains(&key.rsplit('/').next().unwrap_or_default()))?.1.get(value)
     }
 

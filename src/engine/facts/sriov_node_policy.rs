@@ -3,6 +3,7 @@
 use super::object_shape::{Meta, Object, count_if_not_negative, non_empty};
 use super::sriov_node_state::PhysicalFunction;
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
+use crate::json::maps_of_request::FewEntries;
 use crate::json::types_of_decoded_fields::optional_struct;
 use crate::multus::LinkLayer;
 use serde::Deserialize;
@@ -194,7 +195,7 @@ struct Spec {
     #[serde(default, deserialize_with = "optional_struct")]
     nic_selector: Option<Nics>,
     #[serde(default)]
-    node_selector: Option<BTreeMap<String, Option<String>>>,
+    node_selector: Option<FewEntries<Option<String>, MAX_SELECTOR_ENTRIES>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -227,7 +228,6 @@ fn policy_or_refuse_long_lists(spec: Spec) -> Result<SriovNodePolicy, DecodeErro
     for (pointer, length) in [
         ("/spec/nicSelector/pfNames", nics.pf_names.as_ref().map_or(0, Vec::len)),
         ("/spec/nicSelector/rootDevices", nics.root_devices.as_ref().map_or(0, Vec::len)),
-        ("/spec/nodeSelector", spec.node_selector.as_ref().map_or(0, BTreeMap::len)),
     ] {
         if length > MAX_SELECTOR_ENTRIES {
             let message = format!("{length} entries; at most {MAX_SELECTOR_ENTRIES} are read");
@@ -259,6 +259,7 @@ fn policy_or_refuse_long_lists(spec: Spec) -> Result<SriovNodePolicy, DecodeErro
         external: spec.externally_managed.unwrap_or(false),
         nodes: spec
             .node_selector
+            .map(|labels| labels.0)
             .unwrap_or_default()
             .into_iter()
             .map(|(k, v)| (k, v.unwrap_or_default()))

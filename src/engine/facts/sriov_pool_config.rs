@@ -3,10 +3,10 @@
 use super::object_shape::{Meta, Object, non_empty};
 use super::sriov_node_policy::MAX_SELECTOR_ENTRIES;
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
+use crate::json::maps_of_request::FewEntries;
 use crate::json::types_of_decoded_fields::{Objects, optional_struct};
 use crate::nodes::{LabelRequirement, Relation, Values};
 use serde::Deserialize;
-use std::collections::BTreeMap;
 
 /// A pool (k8snetworkplumbingwg/sriov-network-operator api/v1/sriovnetworkpoolconfig_types.go).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ struct Spec {
 #[serde(rename_all = "camelCase")]
 struct Selector {
     #[serde(default)]
-    match_labels: Option<BTreeMap<String, Option<String>>>,
+    match_labels: Option<FewEntries<Option<String>, MAX_SELECTOR_ENTRIES>>,
     #[serde(default)]
     match_expressions: Option<Objects<Expression>>,
 }
@@ -84,9 +84,10 @@ pub(super) fn read(json: &str) -> Result<(Meta, SriovPoolConfig), DecodeError> {
     let (meta, spec) = decode::<Object<Spec>>(json)?.into_meta_and_spec();
     let spec = spec.unwrap_or_default();
     let selector = spec.node_selector.unwrap_or_default();
-    let labels = selector.match_labels.unwrap_or_default().into_iter().map(|(key, value)| {
-        Some(OwnedRequirement { key, relation: Relation::In, values: vec![value.unwrap_or_default()] })
-    });
+    let labels =
+        selector.match_labels.map(|labels| labels.0).unwrap_or_default().into_iter().map(|(key, value)| {
+            Some(OwnedRequirement { key, relation: Relation::In, values: vec![value.unwrap_or_default()] })
+        });
     let expressions = selector.match_expressions.map(|e| e.0).unwrap_or_default();
     let expressions = expressions.into_iter().map(|expression| {
         let relation = Relation::parse(expression.operator.as_deref()?)?;

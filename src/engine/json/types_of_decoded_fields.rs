@@ -194,7 +194,17 @@ impl<'a, V> Pairs<'a, V> {
 
 impl<'de: 'a, 'a, V: Deserialize<'de> + Default> Deserialize<'de> for Pairs<'a, V> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        struct PairsVisitor<V>(PhantomData<V>);
+        Self::deserialize_at_most(d, usize::MAX)
+    }
+}
+
+impl<'a, V> Pairs<'a, V> {
+    /// The same with at most so many entries; an error as soon as there is one more.
+    fn deserialize_at_most<'de: 'a, D: Deserializer<'de>>(d: D, most: usize) -> Result<Self, D::Error>
+    where
+        V: Deserialize<'de> + Default,
+    {
+        struct PairsVisitor<V>(PhantomData<V>, usize);
         impl<'de, V: Deserialize<'de> + Default> Visitor<'de> for PairsVisitor<V> {
             type Value = Pairs<'de, V>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -203,19 +213,22 @@ impl<'de: 'a, 'a, V: Deserialize<'de> + Default> Deserialize<'de> for Pairs<'a, 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<'de, V>, A::Error> {
                 let mut items = Vec::new();
                 while let Some((key, value)) = map.next_entry::<Text<'de>, Option<V>>()? {
+                    if items.len() == self.1 {
+                        return Err(de::Error::custom(format!("more than {} entries", self.1)));
+                    }
                     items.push((key, value.unwrap_or_default()));
                 }
                 Ok(Pairs(items))
             }
         }
-        d.deserialize_map(PairsVisitor(PhantomData))
+        d.deserialize_map(PairsVisitor(PhantomData, most))
     }
 }
 
 /// Fewer quantities than this are searched one by one: real containers have a handful.
 const FEW: usize = 16;
 
-/// Quantities by resource, in the order of the body. Many of them are in the order of their names, each once: rules look
+/// Quantities by resource, in the order of the body; more than 64 cannot be read. Many of them are in the order of their names, each once: rules look
 /// every name up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quantities<'a>(Pairs<'a, QuantityText<'a>>);
@@ -245,7 +258,7 @@ impl<'a> Deref for Quantities<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Quantities<'a> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        let mut pairs = Pairs::deserialize(d)?;
+        let mut pairs = Pairs::deserialize_at_most(d, MAX_RESOURCES)?;
         if pairs.0.len() >= FEW {
             // Of equal names the last one counts, which is now the first.
             pairs.0.reverse();
@@ -253,22 +266,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for Quantities<'a> {
             pairs.0.dedup_by(|(a, _), (b, _)| **a == **b);
         }
         Ok(Self(pairs))
-    }
-}
-
-/// For `deserialize_with`: the resources of a container.
-///
-/// # Errors
-/// Those of the deserializer, and too many resources.
-pub fn quantities_within_limit<'de: 'a, 'a, D: Deserializer<'de>>(
-    d: D,
-) -> Result<Option<Quantities<'a>>, D::Error> {
-    let quantities = Option::<Quantities<'a>>::deserialize(d)?;
-    match &quantities {
-        Some(all) if all.0.0.len() > MAX_RESOURCES => {
-            Err(de::Error::custom(format!("more than {MAX_RESOURCES} resources in one list")))
-        }
-        _ => Ok(quantities),
     }
 }
 

@@ -33,8 +33,8 @@ fn last<'p>(pairs: &'p Pairs<'_, Text<'_>>, index: &PlaceIndex, key: &str) -> Op
         return Some(&**pairs.get(key)?);
     }
     let key_of = |place: usize| pairs.0.get(place).map(|(key, _)| &**key);
-    let place = index.places(pairs.0.len(), key_of, key).last()?;
-    pairs.0.get(*place).map(|(_, value)| &**value)
+    let place = index.places(pairs.0.len(), key_of, key).next_back()?;
+    pairs.0.get(place).map(|(_, value)| &**value)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ impl<'a> PodView<'a> {
         if volumes.len() < FEW {
             return volumes.iter().position(|v| v.name.as_deref() == Some(name));
         }
-        self.spec.as_ref()?.by_name.places(volumes.len(), name_of, name).first().copied()
+        self.spec.as_ref()?.by_name.places(volumes.len(), name_of, name).next()
     }
 
     /// The container with a name, of the app containers at first; the first of them if several have it.
@@ -31,7 +31,7 @@ impl<'a> PodView<'a> {
         }
         let at = |place: usize| apps.get(place).or_else(|| inits.get(place.checked_sub(apps.len())?));
         let name_of = |place: usize| at(place).map(Container::name);
-        at(*self.spec.as_ref()?.by_container.places(length, name_of, name).first()?)
+        at(self.spec.as_ref()?.by_container.places(length, name_of, name).next()?)
     }
 }
 
@@ -66,7 +66,7 @@ impl DownwardApi<'_> {
             |place: usize| items.get(place).and_then(|i| i.field_ref.as_ref()?.field_path.as_deref());
         let place = match items.len() < FEW {
             true => (0..items.len()).find(|place| field_of(*place) == Some(field))?,
-            false => *self.by_field.places(items.len(), field_of, field).first()?,
+            false => self.by_field.places(items.len(), field_of, field).next()?,
         };
         items.get(place)?.path.as_deref().filter(|path| !path.is_empty())
     }

@@ -12,7 +12,6 @@ use super::variable_sources::{ConfigMapVolume, EnvFrom, FieldRef};
 use crate::json::quantity::Quantity;
 use crate::json::types_of_decoded_fields::{
     AbsentNullOrValue, List, Objects, Pairs, Quantities, QuantityText, Text, optional_struct,
-    quantities_within_limit,
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -197,10 +196,10 @@ fn yes() -> bool {
 #[derive(Debug, Default, Deserialize)]
 pub struct Resources<'a> {
     /// Upper bounds; for extended resources the allocated quantity.
-    #[serde(borrow, default, deserialize_with = "quantities_within_limit")]
+    #[serde(borrow, default)]
     pub limits: Option<Quantities<'a>>,
     /// Lower bounds.
-    #[serde(borrow, default, deserialize_with = "quantities_within_limit")]
+    #[serde(borrow, default)]
     pub requests: Option<Quantities<'a>>,
     /// Claims of the pod that this container uses.
     #[serde(borrow, default)]

@@ -125,7 +125,7 @@ impl ConfigMapVolume<'_> {
             return items.iter().find(|i| i.path.as_deref() == Some(path))?.key.as_deref();
         }
         // Of two items with one path, the first counts.
-        let place = self.by_path.places(items.len(), path_of, path).first()?;
-        items.get(*place)?.key.as_deref()
+        let place = self.by_path.places(items.len(), path_of, path).next()?;
+        items.get(place)?.key.as_deref()
     }
 }

@@ -20,15 +20,11 @@ impl<'a> Container<'a> {
             .get_or_init(|| NameMarks::of(self.env().iter().filter_map(|variable| variable.name.as_deref())));
         let env = if marks.may_have(name) { self.env() } else { &[] };
         let few = (env.len() < FEW).then(|| env.iter().enumerate().rev());
-        let places = match few {
-            Some(_) => &[],
-            None => {
-                let name_of = |place: usize| env.get(place).and_then(|e| e.name.as_deref());
-                self.read_once.by_variable.places(env.len(), name_of, name)
-            }
-        };
+        let name_of = |place: usize| env.get(place).and_then(|e| e.name.as_deref());
+        let places =
+            few.is_none().then(|| self.read_once.by_variable.places(env.len(), name_of, name)).into_iter();
         let scanned = few.into_iter().flatten().filter(move |(_, e)| e.name.as_deref() == Some(name));
-        scanned.chain(places.iter().rev().filter_map(|place| Some((*place, env.get(*place)?))))
+        scanned.chain(places.flat_map(Iterator::rev).filter_map(|place| Some((place, env.get(place)?))))
     }
 
     /// The last entry of a variable, which is the effective one.

@@ -1,5 +1,6 @@
 //! Kubernetes label selectors in a profile, and their entries as requirements that a pod's node affinity can carry.
 
+use crate::json::maps_of_request::few_entries;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -9,7 +10,11 @@ use std::collections::BTreeMap;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LabelSelector {
     /// Labels that must be present with exactly these values.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "few_entries::<String, 64, _>",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     #[schemars(extend("maxProperties" = 64))]
     pub match_labels: BTreeMap<String, String>,
     /// Expressions that must be true. All expressions together have at most 1,024 values.

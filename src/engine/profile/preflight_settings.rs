@@ -1,5 +1,6 @@
 //! The check of the fabric in the pod, before the training starts.
 
+use crate::json::maps_of_request::few_entries;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -25,7 +26,11 @@ pub struct Preflight {
     pub verdict: PreflightVerdict,
     /// Effect of individual checks, by the id of the check, such as `PF101: fail`. Values: `warn`, `fail` or `skip`
     /// (the check does not run).
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "few_entries::<CheckVerdict, 64, _>",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     #[schemars(extend("maxProperties" = 64))]
     pub checks: BTreeMap<String, CheckVerdict>,
     /// Minimum rate of each port of an RDMA device (Gbit/s), such as `400`. Without `rate`, preflight only compares the

@@ -16,7 +16,8 @@ use super::status_schema::FabricProfileStatus;
 use super::unknown_claims_setting::UnknownClaims;
 pub use crate::nccl::Transport;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// `apiVersion` of a FabricProfile.
 pub const API_VERSION: &str = "fabric-admission.dev/v1alpha1";
@@ -50,9 +51,13 @@ pub struct FabricProfile {
     /// Settings of the fabric.
     pub spec: Spec,
     /// Written by the server; accepted, so that an exported object loads, and ignored.
-    #[serde(default, skip_serializing)]
+    #[serde(default, skip_serializing, deserialize_with = "pass_over")]
     #[schemars(skip)]
-    pub status: Option<serde_json::Value>,
+    pub status: (),
+}
+
+fn pass_over<'de, D: Deserializer<'de>>(d: D) -> Result<(), D::Error> {
+    IgnoredAny::deserialize(d).map(drop)
 }
 
 // The derive makes `Served`, the object as the API server serves it, from which the CRD is generated. It takes any key

@@ -5,6 +5,7 @@ use crate::decision_limits::{DecisionLimits, NEVER};
 use crate::text::escaped_and_cut;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -134,13 +135,17 @@ pub struct FindingsOfRule<'a> {
     because: Option<&'static str>,
     other: Option<&'a str>,
     deadline: &'a DecisionLimits<'a>,
+    /// The severities of which it takes no further finding, by number: to count its findings each time would cost as much as
+    /// many of them.
+    full: Cell<[bool; 3]>,
     out: &'a mut Vec<Finding>,
 }
 
 impl<'a> FindingsOfRule<'a> {
     /// Findings of one rule, collected into `out`; `severity` is the most severe that it may report.
     pub fn new(rule: &'static str, severity: Severity, out: &'a mut Vec<Finding>) -> Self {
-        Self { rule, severity, lesser: &[], because: None, other: None, deadline: &NEVER, out }
+        let full = Cell::default();
+        Self { rule, severity, lesser: &[], because: None, other: None, deadline: &NEVER, full, out }
     }
 
     /// The same, with the rule's reasons for lesser severities.
@@ -156,15 +161,17 @@ impl<'a> FindingsOfRule<'a> {
     /// The same collector for findings whose severity is lower for this reason, instead of the reason that the rule
     /// declares for the severity.
     pub(super) fn with_reason_for_lower_severity(&mut self, reason: &'static str) -> FindingsOfRule<'_> {
+        let full = self.full.clone();
         let FindingsOfRule { rule, severity, lesser, other, deadline, .. } = *self;
-        FindingsOfRule { rule, severity, lesser, because: Some(reason), other, deadline, out: self.out }
+        FindingsOfRule { rule, severity, lesser, because: Some(reason), other, deadline, full, out: self.out }
     }
 
     /// The same collector for findings about the object and one other. Of several that differ in the other object only,
     /// reports show the first and count the rest.
     pub(super) fn about_other_object<'b>(&'b mut self, other: &'b str) -> FindingsOfRule<'b> {
+        let full = self.full.clone();
         let FindingsOfRule { rule, severity, lesser, because, deadline, .. } = *self;
-        FindingsOfRule { rule, severity, lesser, because, other: Some(other), deadline, out: self.out }
+        FindingsOfRule { rule, severity, lesser, because, other: Some(other), deadline, full, out: self.out }
     }
 
     /// A finding of the rule's own severity.
@@ -219,9 +226,17 @@ impl<'a> FindingsOfRule<'a> {
     /// Whether it takes another finding of a severity.
     pub(super) fn may_still_report(&self, severity: Severity) -> bool {
         let severity = severity.min(self.severity);
+        let mut full = self.full.get();
+        let Some(full_of_severity) = full.get_mut(severity as usize) else { return false };
+        if *full_of_severity || self.deadline.is_over() {
+            return false;
+        }
         let own = self.out.iter().rev().take_while(|f| f.rule == self.rule);
-        !self.deadline.is_over()
-            && own.filter(|f| f.severity == severity).count() < MAX_FINDINGS_PER_RULE_AND_SEVERITY
+        *full_of_severity =
+            own.filter(|f| f.severity == severity).count() >= MAX_FINDINGS_PER_RULE_AND_SEVERITY;
+        let takes = !*full_of_severity;
+        self.full.set(full);
+        takes
     }
 
     /// The names to compare with a wanted one; see [`DecisionLimits::take_names_within_budgets`].

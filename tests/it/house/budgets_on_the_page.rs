@@ -70,6 +70,7 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("text in `command` and `args`", "src/engine/pod/limits_and_costs_of_pods.rs", "MAX_COMMANDS_LENGTH"),
     ("words of one command", "src/engine/pod/shell/split_commands_into_words.rs", "MAX_WORDS"),
     ("here-documents", "src/engine/pod/shell/split_commands_into_words.rs", "MAX_DOCUMENTS"),
+    ("variables and shell scripts of one ConfigMap", "src/engine/facts/config_map.rs", "MAX_TEXTS"),
     ("settings of NCCL's variables", "src/engine/pod/shell/variables_set.rs", "MAX_SETTINGS"),
     ("a FabricProfile", "", ""),
     ("values in all expressions", "src/engine/profile/checks/list_lengths.rs", "MAX_VALUES"),

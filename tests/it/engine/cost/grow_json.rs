@@ -26,6 +26,8 @@ pub(super) enum Growth {
     Nulls,
     /// Keys of a map that differ, with the value of another key.
     Keys,
+    /// The same keys with what differs before them.
+    Prefixed,
     /// Short keys without a value: most keys per byte.
     NullKeys,
     /// A text again and again, with this between.
@@ -41,7 +43,9 @@ pub(super) enum Growth {
 /// How lists grow.
 const LISTS: &[Growth] = &[Growth::Same, Growth::Named, Growth::Distinct, Growth::Hollow, Growth::Nulls];
 /// How maps grow.
-const MAPS: &[Growth] = &[Growth::Keys, Growth::NullKeys];
+const MAPS: &[Growth] = &[Growth::Keys, Growth::NullKeys, Growth::Prefixed];
+/// How maps grow whose last value is no text.
+const MAPS_OF_OTHERS: &[Growth] = &[Growth::Keys, Growth::NullKeys];
 /// How texts grow. What stands between and instead are the separators and brackets of what we read: lists of networks and
 /// devices, shell words, references to variables, JSON, paths, host lists.
 const TEXTS: &[Growth] = &[
@@ -131,7 +135,9 @@ pub(super) fn shapes(object: &Value) -> Vec<Shape> {
 fn walk(value: &Value, path: &mut Vec<Step>, out: &mut Vec<Shape>) {
     let growths = match value {
         Value::Array(_) => LISTS,
-        Value::Object(_) => MAPS,
+        Value::Object(map) if map.values().next_back().is_some_and(Value::is_string) => MAPS,
+        // A value such as the template of a pod counts wherever it is.
+        Value::Object(_) => MAPS_OF_OTHERS,
         Value::String(_) => TEXTS,
         _ => return,
     };
@@ -258,7 +264,9 @@ fn grow_map(map: &Map<String, Value>, growth: Growth, bytes: usize) -> Map<Strin
     let value = if growth == Growth::NullKeys { Value::Null } else { value };
     let key = if growth == Growth::NullKeys { "" } else { key };
     let each = key.len() + 9 + value.to_string().len();
-    let more = (0..bytes / each).map(|i| (format!("{key}{i:05}"), value.clone()));
+    let name =
+        |i: usize| if growth == Growth::Prefixed { format!("{i:05}{key}") } else { format!("{key}{i:05}") };
+    let more = (0..bytes / each).map(|i| (name(i), value.clone()));
     map.iter().map(|(k, v)| (k.clone(), v.clone())).chain(more).collect()
 }
 

@@ -31,6 +31,7 @@ mod offline_review;
 mod repeated_in_workloads;
 mod shared_lists_and_texts;
 mod webhook_entries_and_offline;
+mod wide_mappings;
 mod workloads_and_updates;
 
 use crate::support::suite::{Outcome, Suite};
@@ -78,6 +79,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("cost::allocations", allocation_figures::allocations);
     suite.add("cost::the_page_on_performance_has_the_figures", allocation_figures::page);
     copied_texts::add(suite);
+    wide_mappings::add(suite);
     memory::add(suite);
     memory_of_kept_objects::add(suite);
     memory_of_a_namespace::add(suite);

@@ -18,6 +18,9 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
             else {
                 continue;
             };
+            if findings.must_stop_reporting() {
+                return;
+            }
             let acts = match known.reading {
                 Reading::One => "NCCL accepts only 1, so this value has no effect",
                 _ => "NCCL reads this word as 0",

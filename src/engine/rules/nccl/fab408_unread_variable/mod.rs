@@ -27,6 +27,9 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         let version = nccl_version_of_image_or_profile(context, variables.container);
         for given in variables.own_settings() {
             let name = &*given.name;
+            if reported.contains(name) {
+                continue;
+            }
             let mut say = |severity, message: String, fix: String| {
                 if reported.insert(name) {
                     let place = variables.place_in_words(given);

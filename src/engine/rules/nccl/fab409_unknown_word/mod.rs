@@ -20,6 +20,9 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
             if known.name == "NCCL_DEBUG" && (word.eq_ignore_ascii_case("none") || word == "0") {
                 continue;
             }
+            if findings.must_stop_reporting() {
+                return;
+            }
             let shown = escaped_and_cut(word, 40);
             let does = effect(known);
             let place = variables.place_in_words(given);

@@ -13,6 +13,9 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         for (given, value) in variables.own_settings_with_known_values() {
             let Some(known) = given.known else { continue };
             let Some(number) = number_outside_range(known, value) else { continue };
+            if findings.must_stop_reporting() {
+                return;
+            }
             let place = variables.place_in_words(given);
             let bounds = match known.range {
                 (Some(least), Some(most)) => format!("{least} to {most}"),

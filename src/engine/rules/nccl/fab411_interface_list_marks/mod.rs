@@ -18,6 +18,9 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
             if !plain && given.known.is_none_or(|k| k.reading != Reading::Names) || has_unknown_part(value) {
                 continue;
             }
+            if findings.must_stop_reporting() {
+                return;
+            }
             let list = NameList::parse(value);
             let (problem, fix) = if plain && value.starts_with(['^', '=']) {
                 (

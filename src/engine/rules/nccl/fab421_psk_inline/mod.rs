@@ -25,6 +25,9 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
             if *given.name != *"NCCL_PSK" || value.is_empty() || has_unknown_part(value) {
                 continue;
             }
+            if findings.must_stop_reporting() {
+                return;
+            }
             findings.add(
                 variables.pointer_of_setting(given),
                 format!(

@@ -24,6 +24,9 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         let Some((message, fix)) = problem_and_fix_of_key(key, context.subject.networks.is_some()) else {
             continue;
         };
+        if findings.must_stop_reporting() {
+            break;
+        }
         let shown = escaped_and_cut(key, 100);
         findings.add(pointers_in_pod::annotation(key), format!("annotation {shown} {message}"), fix);
     }

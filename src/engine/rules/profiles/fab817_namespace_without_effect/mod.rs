@@ -38,11 +38,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     // FAB809 reports an object that cannot be read.
     let Ok(Namespace { metadata }) = crate::json::reader::read::<Namespace<'_>>(context.json) else { return };
     for (key, value) in metadata.labels.iter().flat_map(Pairs::iter) {
-        let path = format!("/metadata/labels/{}", json_pointer_token(key));
+        let path = || format!("/metadata/labels/{}", json_pointer_token(key));
         match key {
             MODE_LABEL if EnforcementMode::parse(value).is_some() => {}
             MODE_LABEL => findings.add(
-                path,
+                path(),
                 format!(
                     "label {MODE_LABEL}: {:?} is not a mode, so the API server does not call the webhook for this namespace",
                     escaped_and_cut(value, 63)
@@ -50,7 +50,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
                 format!("Write {}.", nearest_if_probably_meant(value, ["enforce", "audit"].into_iter()).unwrap_or("enforce or audit")),
             ),
             PROFILE_ANNOTATION => findings.add(
-                path,
+                path(),
                 "label fabric-admission.dev/profile has no effect: an annotation of the namespace sets the default profile",
                 "Remove the label, and write fabric-admission.dev/profile as an annotation.",
             ),
@@ -65,13 +65,18 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
                 "annotation fabric-admission.dev/mode has no effect: the API server selects namespaces by label",
                 "Remove the annotation, and write fabric-admission.dev/mode as a label.",
             ),
-            _ => report_unknown_name(key, "annotation", pointers_in_pod::annotation(key), findings),
+            _ => report_unknown_name(key, "annotation", || pointers_in_pod::annotation(key), findings),
         }
     }
 }
 
-fn report_unknown_name(key: &str, what: &str, path: String, findings: &mut FindingsOfRule<'_>) {
-    let Some(name) = key.strip_prefix(OWN_DOMAIN) else { return };
+fn report_unknown_name(
+    key: &str,
+    what: &str,
+    path: impl FnOnce() -> String,
+    findings: &mut FindingsOfRule<'_>,
+) {
+    let Some(name) = key.strip_prefix(OWN_DOMAIN).filter(|_| !findings.must_stop_reporting()) else { return };
     let known = [MODE_LABEL, PROFILE_ANNOTATION];
     let near =
         nearest_if_probably_meant(name, known.into_iter().filter_map(|key| key.strip_prefix(OWN_DOMAIN)));
@@ -79,7 +84,7 @@ fn report_unknown_name(key: &str, what: &str, path: String, findings: &mut Findi
     if let Some(near) = near {
         let shown = escaped_and_cut(key, 80);
         findings.add(
-            path,
+            path(),
             format!("{what} {shown} has no effect; did you mean {OWN_DOMAIN}{near}?"),
             format!("Write {OWN_DOMAIN}{near}."),
         );

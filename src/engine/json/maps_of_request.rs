@@ -1,0 +1,182 @@
+//! Mappings of any number of keys, as requests have them: a sorted map of 200,000 keys in random order takes half a second,
+//! so none is built of more keys than are wanted.
+
+use super::types_of_decoded_fields::Text;
+use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A mapping with at most `MOST` keys. Of a key that is repeated, the last value counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FewEntries<V, const MOST: usize>(pub(crate) BTreeMap<String, V>);
+
+impl<'de, V: Deserialize<'de>, const MOST: usize> Deserialize<'de> for FewEntries<V, MOST> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        few_entries::<V, MOST, D>(d).map(Self)
+    }
+}
+
+/// For `deserialize_with`: the entries of a mapping.
+///
+/// # Errors
+/// Those of the deserializer; and one that names the length and the limit, if there are more than `MOST` keys.
+pub(crate) fn few_entries<'de, V: Deserialize<'de>, const MOST: usize, D: Deserializer<'de>>(
+    d: D,
+) -> Result<BTreeMap<String, V>, D::Error> {
+    struct Few<V, const MOST: usize>(PhantomData<V>);
+    impl<'de, V: Deserialize<'de>, const MOST: usize> Visitor<'de> for Few<V, MOST> {
+        type Value = BTreeMap<String, V>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a mapping")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut found = BTreeMap::new();
+            while found.len() <= MOST {
+                let Some((key, value)) = map.next_entry::<String, V>()? else { return Ok(found) };
+                found.insert(key, value);
+            }
+            let mut length = found.len();
+            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+                length += 1;
+            }
+            Err(de::Error::custom(format_args!("{length} entries; at most {MOST} are read")))
+        }
+    }
+    d.deserialize_map(Few::<V, MOST>(PhantomData))
+}
+
+/// The texts of some keys of a mapping; `null` reads as the empty text, as Go's decoder reads it. All other keys are passed
+/// over.
+///
+/// # Errors
+/// Those of the deserializer.
+pub(crate) fn texts_of_keys<'de, D: Deserializer<'de>>(
+    d: D,
+    keys: &'static [&'static str],
+) -> Result<BTreeMap<&'static str, String>, D::Error> {
+    struct Wanted(&'static [&'static str]);
+    impl<'de> Visitor<'de> for Wanted {
+        type Value = BTreeMap<&'static str, String>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a mapping")
+        }
+        fn visit_none<E: de::Error>(self) -> Result<Self::Value, E> {
+            Ok(BTreeMap::new())
+        }
+        fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+            Ok(BTreeMap::new())
+        }
+        fn visit_some<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
+            d.deserialize_map(self)
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut found = BTreeMap::new();
+            while let Some(key) = map.next_key::<Text<'de>>()? {
+                // The others are read too: one that is no text makes the object unreadable, as for the API server.
+                let value = map.next_value::<Option<Text<'de>>>()?;
+                if let Some(wanted) = self.0.iter().find(|wanted| wanted[..] == key[..]) {
+                    found.insert(*wanted, value.map(|text| text.0.into_owned()).unwrap_or_default());
+                }
+            }
+            Ok(found)
+        }
+    }
+    d.deserialize_option(Wanted(keys))
+}
+
+/// A text; `None` for any other value, which the API server refuses where it expects a text. In a file, such a value does not
+/// make the object unreadable.
+pub(crate) struct TextIfAny<'a>(pub(crate) Option<Cow<'a, str>>);
+
+impl<'de> Deserialize<'de> for TextIfAny<'de> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = TextIfAny<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("any value")
+            }
+            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(TextIfAny(Some(Cow::Borrowed(text))))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(TextIfAny(Some(Cow::Owned(text.to_owned()))))
+            }
+            fn visit_bool<E: de::Error>(self, _: bool) -> Result<Self::Value, E> {
+                Ok(TextIfAny(None))
+            }
+            fn visit_i64<E: de::Error>(self, _: i64) -> Result<Self::Value, E> {
+                Ok(TextIfAny(None))
+            }
+            fn visit_u64<E: de::Error>(self, _: u64) -> Result<Self::Value, E> {
+                Ok(TextIfAny(None))
+            }
+            fn visit_f64<E: de::Error>(self, _: f64) -> Result<Self::Value, E> {
+                Ok(TextIfAny(None))
+            }
+            fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+                Ok(TextIfAny(None))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(TextIfAny(None))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(TextIfAny(None))
+            }
+        }
+        d.deserialize_any(Any)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Three = FewEntries<Option<String>, 3>;
+
+    #[test]
+    fn as_many_keys_as_are_wanted() {
+        let of = |n: usize| {
+            let keys: Vec<String> = (0..n).map(|i| format!(r#""{i}":"v""#)).collect();
+            serde_json::from_str::<Three>(&format!("{{{}}}", keys.join(",")))
+        };
+        assert_eq!(of(0).unwrap().0.len(), 0);
+        assert_eq!(of(3).unwrap().0.len(), 3);
+        assert!(of(4).unwrap_err().to_string().starts_with("4 entries; at most 3 are read"));
+        assert!(of(40).unwrap_err().to_string().starts_with("40 entries; at most 3 are read"));
+    }
+
+    #[test]
+    fn the_last_value_of_a_repeated_key_counts() {
+        let read: Three = serde_json::from_str(r#"{"a":"1","a":"2","b":null,"c":"3","a":null}"#).unwrap();
+        assert_eq!(read.0.get("a"), Some(&None));
+        assert_eq!(read.0.len(), 3);
+    }
+
+    #[test]
+    fn any_value_that_is_no_text() {
+        for other in ["null", "true", "1", "-1", "1.5", r#"["a"]"#, r#"{"a":"b"}"#] {
+            assert_eq!(serde_json::from_str::<TextIfAny<'_>>(other).unwrap().0, None, "{other}");
+        }
+        assert_eq!(serde_json::from_str::<TextIfAny<'_>>(r#""a\n""#).unwrap().0.as_deref(), Some("a\n"));
+    }
+
+    #[test]
+    fn wanted_keys_alone() {
+        let read = |text: &str| {
+            let mut d = serde_json::Deserializer::from_str(text);
+            texts_of_keys(&mut d, &["a", "b"])
+        };
+        let found = read(r#"{"x":"0","a":"1","\u0062":"2","a":"3"}"#).unwrap();
+        assert_eq!(found, BTreeMap::from([("a", "3".to_owned()), ("b", "2".to_owned())]));
+        assert_eq!(read(r#"{"a":"1","a":null}"#).unwrap(), BTreeMap::from([("a", String::new())]));
+        assert_eq!(read("null").unwrap(), BTreeMap::new());
+        for unreadable in ["[]", r#"{"x":1}"#, r#"{"a":{}}"#] {
+            assert!(read(unreadable).is_err(), "{unreadable}");
+        }
+    }
+}
