@@ -23,7 +23,7 @@ pub const MAX_COMMANDS_LENGTH: usize = 1 << 20;
 /// in memory together. 64 roles of 8 containers with 30 variables each have 16,000.
 pub const MAX_COMPARED_VALUES: usize = 20_000;
 /// Most values that profiles set in all different pod templates of an object while the templates are checked (count): each
-/// takes about 0.7 microseconds. Four times as many as are compared.
+/// takes about 0.7 microseconds. Four times as many as are compared. In an update, half for each version of the object.
 pub const MAX_CHECKED_VALUES: usize = 80_000;
 /// Bytes of commands, of arguments and of the networks annotation that take as long to check as such a value.
 pub const TEXT_PER_VALUE: usize = 16;
@@ -42,6 +42,8 @@ pub const COST_OF_RESOURCE_NAME: usize = 8;
 pub const COST_OF_RESOURCE: usize = 2;
 /// The same for a claim.
 pub const COST_OF_CLAIM: usize = 32;
+/// Devices of claims that take as long to check as such a value.
+pub const DEVICES_PER_VALUE: usize = 2;
 /// The same for each profile that is compared with what the pod asks of its nodes, each time that the profiles of a pod are
 /// looked for.
 pub const COST_OF_PROFILE: usize = 4;

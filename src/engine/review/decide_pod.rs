@@ -15,8 +15,8 @@ use crate::plan::{Edit, GKE_DOMAIN, Plan, plan_profile_for_pod};
 use crate::pod::PodView;
 use crate::pod::limits_and_costs_of_pods::{
     COST_OF_CLAIM, COST_OF_CONTAINER, COST_OF_NETWORK, COST_OF_NODE_CONDITION, COST_OF_PROFILE,
-    COST_OF_RESOURCE, COST_OF_RESOURCE_NAME, COST_OF_VARIABLE, ENTRIES_PER_VALUE, TEXT_PER_VALUE,
-    claims_within_and_beyond_limit,
+    COST_OF_RESOURCE, COST_OF_RESOURCE_NAME, COST_OF_VARIABLE, DEVICES_PER_VALUE, ENTRIES_PER_VALUE,
+    TEXT_PER_VALUE, claims_within_and_beyond_limit,
 };
 use crate::pod::pod_fields::Container;
 use crate::profile::{Ignorable, Profile};
@@ -201,11 +201,17 @@ impl<'p> ExaminedPod<'p> {
             (entries + 1, names)
         });
         let resources = names.len() * COST_OF_RESOURCE_NAME + entries * COST_OF_RESOURCE;
-        let claims = claims_within_and_beyond_limit(pod).0.len() * COST_OF_CLAIM;
+        let claims = claims_within_and_beyond_limit(pod).0;
+        let (namespace, snapshot) = (self.subject.namespace, self.subject.snapshot);
+        let devices: usize = claims.iter().map(|c| count_devices_of_claim(c, namespace, snapshot)).sum();
+        let claims = claims.len() * COST_OF_CLAIM + devices / DEVICES_PER_VALUE;
         let variables: usize = containers().map(|c| c.env().len()).sum();
         let commands: usize =
             containers().flat_map(Container::command_and_argument_words).map(str::len).sum();
-        let networks = pod.annotation(multus::NETWORKS_ANNOTATION).map_or(0, str::len);
+        let networks = [multus::NETWORKS_ANNOTATION, multus::DEFAULT_NETWORK_ANNOTATION]
+            .into_iter()
+            .map(|key| pod.annotation(key).map_or(0, str::len))
+            .sum::<usize>();
         let listed = self.subject.readable_networks().map_or(0, |networks| networks.items.len());
         let conditions = NodeConstraintsOfPod::count_node_conditions(pod, 0) + pod.tolerations().len();
         let conditions = conditions.saturating_mul(COST_OF_NODE_CONDITION);

@@ -354,7 +354,7 @@ fn decide_change_of_workload(
     let decide = |json, deadline| {
         let request =
             WorkloadRequest { group, kind, json, namespace, mode, opted_in: true, profile: None, deadline };
-        WholeWorkload::decide_all_templates(request, snapshot)
+        WholeWorkload::decide_all_templates(request, 1 + usize::from(old.is_some()), snapshot)
     };
     let mut whole = decide(new, deadline);
     // Without findings, there is nothing to compare.

@@ -12,6 +12,7 @@ use crate::json::annotations_of_object::AnnotationsOfObject;
 use crate::json::decode_with_place::DecodeError;
 use crate::json::types_of_decoded_fields::optional_struct;
 use crate::pod::is_multi_node::MultiNodeEvidence;
+use crate::pod::limits_and_costs_of_pods::MAX_CHECKED_VALUES;
 use crate::pod::pod_fields::Metadata;
 use crate::pod::templates_by_shape::{self, MAX_TEMPLATES, PodCreator, Template};
 use crate::pod::workload_kinds::{self, WherePodsAre};
@@ -31,7 +32,8 @@ pub(super) type TemplateResultsAndOwnDecision<'a, T> =
 /// Decides on a workload. Templates of a kind that nobody knows are found by their shape.
 #[must_use]
 pub fn decide_workload<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) -> WorkloadDecision<'a> {
-    let (templates, own) = decide_templates_and_workload(request, snapshot, true, |decision| decision);
+    let limits = TemplateLimits { writes_patches: true, most_checked: MAX_CHECKED_VALUES };
+    let (templates, own) = decide_templates_and_workload(request, snapshot, limits, |decision| decision);
     WorkloadDecision { templates, own }
 }
 
@@ -40,17 +42,27 @@ fn decide_workload_without_plans<'a>(
     request: WorkloadRequest<'a>,
     snapshot: &Snapshot,
 ) -> WorkloadDecision<'a> {
+    let limits = TemplateLimits { writes_patches: false, most_checked: MAX_CHECKED_VALUES };
     let (templates, own) =
-        decide_templates_and_workload(request, snapshot, false, Decision::without_plan_and_patch);
+        decide_templates_and_workload(request, snapshot, limits, Decision::without_plan_and_patch);
     WorkloadDecision { templates, own }
 }
 
+/// What is done with the templates of a workload.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TemplateLimits {
+    /// Whether there are any patches.
+    pub(super) writes_patches: bool,
+    /// Values in different templates above which no further template is checked; at most [`MAX_CHECKED_VALUES`].
+    pub(super) most_checked: usize,
+}
+
 /// Decides on a workload, and turns the decision on each template into a result as soon as it is made: the plans and
-/// patches of all templates together are many times the size of the object. `writes_patches`: whether there are any.
+/// patches of all templates together are many times the size of the object.
 pub(super) fn decide_templates_and_workload<'a, T: Clone>(
     request: WorkloadRequest<'a>,
     snapshot: &Snapshot,
-    writes_patches: bool,
+    TemplateLimits { writes_patches, most_checked }: TemplateLimits,
     result: impl Fn(Decision) -> T,
 ) -> TemplateResultsAndOwnDecision<'a, T> {
     let mut templates = templates_by_shape::find_templates_within_deadline(request.json, request.deadline);
@@ -61,7 +73,7 @@ pub(super) fn decide_templates_and_workload<'a, T: Clone>(
     let snapshot = for_several.as_ref().unwrap_or(snapshot);
     let in_time = || !request.deadline.is_over();
     let pods = Pods::read_each_text_once(&templates, in_time);
-    let mut groups = TemplateGroups::new(result);
+    let mut groups = TemplateGroups::new(most_checked, result);
     let seen = templates.iter().zip(pods.iter()).take_while(|_| in_time()).map(|(template, pod)| {
         let gang = gangs.get(template.maker.pointer.as_str()).and_then(Option::as_ref);
         let of_pod =

@@ -7,7 +7,7 @@ use super::{Decision, PodRequest};
 use crate::json::decode_with_place::DecodeError;
 use crate::pod::PodView;
 use crate::pod::is_multi_node::MultiNodeEvidence;
-use crate::pod::limits_and_costs_of_pods::{MAX_CHECKED_VALUES, MAX_COMPARED_VALUES};
+use crate::pod::limits_and_costs_of_pods::MAX_COMPARED_VALUES;
 use crate::pod::templates_by_shape::{DevShm, Template};
 use crate::snapshot::Snapshot;
 use std::collections::HashMap;
@@ -71,13 +71,14 @@ pub(super) struct TemplateGroups<'p, T, R> {
     result: R,
     /// Values that are planned in the templates that are compared (count).
     compared: usize,
-    /// What was checked so far, as a number of planned values.
+    /// What was checked so far, as a number of planned values, and above which number no further template is checked.
     checked: usize,
+    most_checked: usize,
 }
 
 impl<'p, T: Clone, R: Fn(Decision) -> T> TemplateGroups<'p, T, R> {
-    pub(super) fn new(result: R) -> Self {
-        Self { numbers: HashMap::new(), groups: Vec::new(), result, compared: 0, checked: 0 }
+    pub(super) fn new(most_checked: usize, result: R) -> Self {
+        Self { numbers: HashMap::new(), groups: Vec::new(), result, compared: 0, checked: 0, most_checked }
     }
 
     /// Examines the pod of a template, unless one like it was examined before. The number of its group, and its state.
@@ -94,7 +95,7 @@ impl<'p, T: Clone, R: Fn(Decision) -> T> TemplateGroups<'p, T, R> {
         if number == next {
             let state = match pod {
                 Err(_) => State::Unseen,
-                Ok(_) if self.checked > MAX_CHECKED_VALUES => State::Unchecked,
+                Ok(_) if self.checked > self.most_checked => State::Unchecked,
                 Ok(pod) => ExaminedPod::resolve_and_plan_if_in_scope(pod, request, snapshot)
                     .map_or(State::Unseen, |examined| State::Examined(Rc::new(examined))),
             };

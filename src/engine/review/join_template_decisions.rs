@@ -1,10 +1,11 @@
 //! The decisions on a workload and its templates as one.
 
 use super::changes_in_words::kinds_of_changes_in_words;
-use super::decide_workload::decide_templates_and_workload;
+use super::decide_workload::{TemplateLimits, decide_templates_and_workload};
 use super::only_new_findings_of_updates_count::{self, FindingInPart, FindingsBeforeUpdate, Version};
 use super::{Decision, Stage, WorkloadRequest, lower_severities_then_sort_and_judge};
 use crate::facts::EnforcementMode;
+use crate::pod::limits_and_costs_of_pods::MAX_CHECKED_VALUES;
 use crate::rules::which_findings_annotations_ignore::Suppressed;
 use crate::rules::{Finding, MAX_FINDINGS_PER_RULE_AND_SEVERITY, Severity};
 use crate::snapshot::Snapshot;
@@ -34,9 +35,15 @@ pub(super) struct WholeWorkload {
 }
 
 impl WholeWorkload {
-    /// Decides on a workload. Of what its pods will get, only the words are kept.
-    pub(super) fn decide_all_templates(request: WorkloadRequest<'_>, snapshot: &Snapshot) -> Self {
-        let (decided, own) = decide_templates_and_workload(request, snapshot, false, |decision| {
+    /// Decides on a workload, or on one of so many versions of it. Of what its pods will get, only the words are kept.
+    pub(super) fn decide_all_templates(
+        request: WorkloadRequest<'_>,
+        versions: usize,
+        snapshot: &Snapshot,
+    ) -> Self {
+        let most_checked = MAX_CHECKED_VALUES / versions.max(1);
+        let limits = TemplateLimits { writes_patches: false, most_checked };
+        let (decided, own) = decide_templates_and_workload(request, snapshot, limits, |decision| {
             let changes = &decision.plan.changes;
             let words =
                 (!changes.is_empty()).then(|| kinds_of_changes_in_words(changes.iter().map(|c| &c.edit)));
