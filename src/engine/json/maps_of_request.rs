@@ -76,7 +76,7 @@ pub(crate) fn texts_of_keys<'de, D: Deserializer<'de>>(
             while let Some(key) = map.next_key::<Text<'de>>()? {
                 // The others are read too: one that is no text makes the object unreadable, as for the API server.
                 let value = map.next_value::<Option<Text<'de>>>()?;
-                if let Some(wanted) = self.0.iter().find(|wanted| wanted[..] == key[..]) {
+                if let Some(wanted) = self.0.iter().find(|wanted| key.0 == ***wanted) {
                     found.insert(*wanted, value.map(|text| text.0.into_owned()).unwrap_or_default());
                 }
             }

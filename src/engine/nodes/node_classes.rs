@@ -82,7 +82,7 @@ impl NodeClasses {
         let mut classes = Self { all: empty(), listing: empty(), ..Self::default() };
         let mut taints: BTreeMap<&Taint, Vec<usize>> = BTreeMap::new();
         let mut listing: BTreeMap<&Arc<str>, Vec<usize>> = BTreeMap::new();
-        let mut having: HashMap<(&Arc<str>, &Arc<str>), Vec<usize>> = HashMap::new();
+        let mut having: BTreeMap<(&Arc<str>, &Arc<str>), Vec<usize>> = BTreeMap::new();
         for (number, class) in slots.iter().enumerate() {
             let Some(class) = class else { continue };
             classes.all.insert(number);

@@ -53,7 +53,7 @@ fn nodes_by_name() -> Outcome {
         let mut snapshots = Vec::with_capacity(1);
         allocation_counter::measure(|| snapshots.push(snapshot(&objects))).bytes_current
     };
-    drop(of(1));
+    let _made_once = of(1);
     let [few, many] = [5_000, 20_000].map(of);
     eprintln!("{few} to {many} bytes");
     assert!(many < few * 6, "four times as many nodes: {few} to {many} bytes");

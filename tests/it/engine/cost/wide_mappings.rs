@@ -35,7 +35,6 @@ fn kept(way: Way) -> Outcome {
     let mut trials: BTreeMap<u64, (&Sample, Shape, String)> = BTreeMap::new();
     for sample in objects_to_grow::all().iter().filter(|s| way.takes(s)) {
         let (group, kind) = sample.kind();
-        let (group, kind) = sample.kind();
         for shape in grow_json::shapes(&webhook_entries_and_offline::object(sample)) {
             let kept = KEPT.iter().any(|(kept, path, _)| *kept == kind && shape.label().starts_with(path));
             if matches!(shape.growth, Growth::NullKeys | Growth::Prefixed) && !kept {
