@@ -41,7 +41,7 @@ pub(crate) fn few_entries<'de, V: Deserialize<'de>, const MOST: usize, D: Deseri
             while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
                 length += 1;
             }
-            Err(de::Error::custom(format_args!("{length} entries; at most {MOST} are read")))
+            Err(de::Error::custom(format_args!("{length} entries; expected at most {MOST}")))
         }
     }
     d.deserialize_map(Few::<V, MOST>(PhantomData))
@@ -146,8 +146,8 @@ mod tests {
         };
         assert_eq!(of(0).unwrap().0.len(), 0);
         assert_eq!(of(3).unwrap().0.len(), 3);
-        assert!(of(4).unwrap_err().to_string().starts_with("4 entries; at most 3 are read"));
-        assert!(of(40).unwrap_err().to_string().starts_with("40 entries; at most 3 are read"));
+        assert!(of(4).unwrap_err().to_string().starts_with("4 entries; expected at most 3"));
+        assert!(of(40).unwrap_err().to_string().starts_with("40 entries; expected at most 3"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(super) fn fix_for_decode_error(message: &str) -> String {
             _ => "Write a name from the kind's schema.".to_owned(),
         };
     }
-    if message.contains("; at most ") {
+    if message.contains("; at most ") || message.contains("entries; expected at most ") {
         return "Remove entries.".to_owned();
     }
     "Write a value of the expected type.".to_owned()
@@ -39,6 +39,7 @@ mod tests {
             ("invalid type: string \"many\", expected a whole number", otherwise),
             ("invalid type: sequence, expected a string", otherwise),
             ("1001 entries; at most 1000 are read", "Remove entries."),
+            ("1001 entries; expected at most 1000", "Remove entries."),
             (
                 "unknown field \"nodeSelectors\"; did you mean \"nodeSelector\"?",
                 "Rename nodeSelectors to nodeSelector.",
