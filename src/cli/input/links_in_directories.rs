@@ -37,6 +37,11 @@ impl LinksOfDirectory {
         }
         Some(if self.targets.insert(target) { Link::Read } else { Link::Again })
     }
+
+    /// Whether a link that was read leads to a file.
+    pub(super) fn is_read_through_link(&self, file: &Path) -> bool {
+        !self.targets.is_empty() && file.canonicalize().is_ok_and(|file| self.targets.contains(&file))
+    }
 }
 
 /// Why a path that was named is not read: a link in it, which belongs to a Git working tree, leads out of this tree. A change

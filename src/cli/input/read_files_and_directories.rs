@@ -3,6 +3,9 @@
 use super::errors_of_a_file::{
     UnreadAndSkippedInputs, shown_name_of_input, unread_because_not_opened, unreadable,
 };
+use super::hidden_files_of_directories::{
+    is_hidden, is_manifest, is_of_version_control, may_be_version_of_volume,
+};
 use super::links_in_directories::{Link, LinksOfDirectory, why_link_of_repository_is_refused};
 use super::loaded_batches::Loaded;
 use super::parts_of_a_stream::{PartOfInput, WhereToReadAgain};
@@ -13,8 +16,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Extensions that are looked for in directories.
-const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
+/// Ends of the names that are looked for in directories.
+const EXTENSIONS: [&str; 3] = [".yaml", ".yml", ".json"];
 /// Deepest directory tree that is searched; symbolic links to directories are not followed.
 const MAX_DEPTH: usize = 64;
 
@@ -142,60 +145,80 @@ fn add_files_of_path(path: &Path, files: &mut Vec<PathBuf>, unread: &mut Vec<Unr
     }
 }
 
-/// Files of a directory and of those below it, by name; hidden ones are skipped.
+/// Files of a directory and of those below it, by name.
 fn add_files_of_directory(directory: &Path, files: &mut Vec<PathBuf>, unread: &mut Vec<UnreadInput>) {
-    let mut links = LinksOfDirectory::new(directory);
-    add_files_down_to_depth(directory, 0, &mut links, files, unread);
+    let mut search = Search { links: LinksOfDirectory::new(directory), files, unread };
+    search.add_files_down_to_depth(directory, Below { depth: 0, hidden: false });
 }
 
-fn add_files_down_to_depth(
-    directory: &Path,
+/// Where a directory is below the named one.
+#[derive(Clone, Copy)]
+struct Below {
     depth: usize,
-    links: &mut LinksOfDirectory,
-    files: &mut Vec<PathBuf>,
-    unread: &mut Vec<UnreadInput>,
-) {
-    let entries = match std::fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(error) => {
-            unread.push(unreadable(&shown_name_of_input(directory), &error.to_string()));
-            return;
-        }
-    };
-    let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
-    entries.sort_by_key(std::fs::DirEntry::file_name);
-    for entry in entries {
-        if entry.file_name().as_encoded_bytes().starts_with(b".") {
-            continue;
-        }
-        let path = entry.path();
-        let Ok(kind) = entry.file_type() else { continue };
-        if kind.is_dir() {
-            if depth < MAX_DEPTH {
-                add_files_down_to_depth(&path, depth + 1, links, files, unread);
+    /// Whether it, or a directory between, is hidden.
+    hidden: bool,
+}
+
+/// The search of one directory that was named.
+struct Search<'f> {
+    links: LinksOfDirectory,
+    files: &'f mut Vec<PathBuf>,
+    unread: &'f mut Vec<UnreadInput>,
+}
+
+impl Search<'_> {
+    fn add_files_down_to_depth(&mut self, directory: &Path, below: Below) {
+        let entries = match std::fs::read_dir(directory) {
+            Ok(entries) => entries,
+            Err(error) => return self.add_unread(directory, &error.to_string()),
+        };
+        let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
+        // The links of a volume are read before the files that they lead to, so that messages have the names of the keys.
+        entries.sort_by_key(|entry| (may_be_version_of_volume(&entry.file_name()), entry.file_name()));
+        for entry in entries {
+            let (name, path) = (entry.file_name(), entry.path());
+            let Ok(kind) = entry.file_type() else { continue };
+            let hidden = below.hidden || is_hidden(&name);
+            if !kind.is_dir() {
+                if EXTENSIONS.iter().any(|end| name.as_encoded_bytes().ends_with(end.as_bytes())) {
+                    self.add_file_or_link(path, kind.is_file(), hidden);
+                }
+            } else if is_of_version_control(&name) {
+                continue;
+            } else if below.depth < MAX_DEPTH {
+                self.add_files_down_to_depth(&path, Below { depth: below.depth + 1, hidden });
             } else {
                 let message = format!(
                     "this directory is more than {MAX_DEPTH} levels below the named one, so no file in it is read; name this \
                      directory itself"
                 );
-                unread.push(unreadable(&shown_name_of_input(&path), &message));
-            }
-        } else if path.extension().and_then(|e| e.to_str()).is_some_and(|e| EXTENSIONS.contains(&e)) {
-            if kind.is_file() {
-                files.push(path);
-                continue;
-            }
-            match links.add_link(&path) {
-                Some(Link::Read) => files.push(path),
-                Some(Link::Outside(target)) => {
-                    let message = format!(
-                        "the symbolic link leads to {}, which is outside of the directory; name this file itself",
-                        target.display()
-                    );
-                    unread.push(unreadable(&shown_name_of_input(&path), &message));
-                }
-                Some(Link::Again) | None => {}
+                self.add_unread(&path, &message);
             }
         }
+    }
+
+    fn add_file_or_link(&mut self, path: PathBuf, is_file: bool, hidden: bool) {
+        if is_file {
+            if !hidden || (!self.links.is_read_through_link(&path) && is_manifest(&path)) {
+                self.files.push(path);
+            }
+            return;
+        }
+        match self.links.add_link(&path) {
+            Some(Link::Read) if hidden && !is_manifest(&path) => {}
+            Some(Link::Read) => self.files.push(path),
+            Some(Link::Outside(target)) => {
+                let message = format!(
+                    "the symbolic link leads to {}, which is outside of the directory; name this file itself",
+                    target.display()
+                );
+                self.add_unread(&path, &message);
+            }
+            Some(Link::Again) | None => {}
+        }
+    }
+
+    fn add_unread(&mut self, path: &Path, message: &str) {
+        self.unread.push(unreadable(&shown_name_of_input(path), message));
     }
 }

@@ -27,6 +27,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("many_files::errors_have_the_order_of_the_files", || Ok(order()?));
     suite.add("many_files::a_fact_counts_for_the_files_before_it", || Ok(facts()?));
     suite.add("many_files::links_stay_in_the_directory_or_repository", || Ok(links()?));
+    suite.add("many_files::hidden_manifests_are_read_like_others", || Ok(hidden()?));
     suite.add("many_files::named_links_stay_in_the_repository", || Ok(named_links()?));
     suite.add("many_files::a_directory_that_is_too_deep_is_an_error", || Ok(deep_directory()?));
     suite.add("many_files::equal_pods_have_a_short_way_to_their_diff", || Ok(diff_of_equal_pods()?));
@@ -117,6 +118,73 @@ fn links() -> Result<(), String> {
     let (code, result) = json(&["tree"], scratch.path())?;
     same("exit code in a repository", Some(0), code)?;
     same("files in a repository", 4, names(&result).len())
+}
+
+/// `kubectl apply -f DIR` applies hidden manifests too. Settings of other tools stay without a message.
+fn hidden() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    let manifests = [
+        "tree/.a.yaml",
+        "tree/.json",
+        "tree/.sub/b.yml",
+        "tree/.sub/c/d.yaml",
+        "tree/a/.e.yaml",
+        "tree/..unlinked/f.yaml",
+    ];
+    for name in manifests {
+        scratch.write(name, pod("a", 8, 0))?;
+    }
+    let broken = "apiVersion: v1\nkind: Pod\nspec: {{ .Values.spec }}\n";
+    scratch.write("tree/.broken.yaml", broken)?;
+    scratch.write("tree/ok.yaml", pod("ok", 8, 0))?;
+    for (name, text) in [
+        (".github/workflows/ci.yml", "on: push\njobs: {kind: {uses: helm/kind-action@v1}}\n"),
+        (".gitlab-ci.yml", "test: {script: [\"a\\\\b\"]}\n"),
+        (".vscode/tasks.json", "// tasks\n{\"group\": {\"kind\": \"build\"},}\n"),
+        (".empty.yaml", ""),
+        (".list.yaml", "- kind\n"),
+        (".fabric-admission.yaml", "failOn: never\n"),
+    ] {
+        scratch.write(&format!("tree/{name}"), text)?;
+    }
+    for directory in [".git", ".hg", ".svn", ".jj", "a/.git"] {
+        scratch.write(&format!("tree/{directory}/pod.yaml"), pod("history", 8, 0))?;
+    }
+    // A volume has a link for each key.
+    scratch.write("tree/..2027/of-volume.yaml", pod("of-volume", 8, 0))?;
+    for (target, name) in [("..2027", "..data"), ("..data/of-volume.yaml", "of-volume.yaml")] {
+        std::os::unix::fs::symlink(target, scratch.path().join("tree").join(name))
+            .map_err(|e| e.to_string())?;
+    }
+    let (code, result) = json(&["tree"], scratch.path())?;
+    let names = |list: &str, pointer: &str| -> Vec<String> {
+        let all = result[list].as_array().into_iter().flatten();
+        let mut names: Vec<String> =
+            all.filter_map(|one| one.pointer(pointer)?.as_str().map(str::to_owned)).collect();
+        names.sort();
+        names
+    };
+    let mut expected: Vec<String> = manifests.map(str::to_owned).to_vec();
+    expected.extend(["tree/of-volume.yaml", "tree/ok.yaml"].map(str::to_owned));
+    expected.sort();
+    same("results", expected, names("results", "/source/file"))?;
+    same("errors", vec!["tree/.broken.yaml".to_owned()], names("errors", "/file"))?;
+    same("skipped", Vec::<String>::new(), names("skipped", "/source/file"))?;
+    same("exit code", Some(2), code)?;
+    // Every command that searches a directory reads the same files.
+    scratch.write(
+        "profiles/.bad.yaml",
+        "apiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nspec: {x: 1}\n",
+    )?;
+    scratch.write("profiles/.other.yaml", "x: 1\n")?;
+    for command in ["profiles validate profiles", "review tree --profiles profiles", "audit --cluster tree"] {
+        let arguments: Vec<&str> = command.split(' ').collect();
+        let ran = run(&arguments, b"", scratch.path())?;
+        let file = if command.contains("profiles") { "profiles/.bad.yaml:" } else { "tree/.broken.yaml:" };
+        same(&format!("{command}: {}", ran.stderr), true, (ran.stderr.clone() + &ran.stdout).contains(file))?;
+        same("other", false, (ran.stderr + &ran.stdout).contains(".other.yaml"))?;
+    }
+    Ok(())
 }
 
 /// Lines of one pod are in all of them.

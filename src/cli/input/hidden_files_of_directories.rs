@@ -1,0 +1,123 @@
+//! Hidden files and directories, whose names begin with a dot. `kubectl apply -f DIR` applies hidden manifests like others
+//! (cli-runtime pkg/resource/visitor.go, `ExpandPathsToFileVisitors`), so a review that left them out would show a pass for
+//! objects that it has not seen. Most hidden files are settings of other tools, which are not manifests.
+
+use crate::manifest::{self, DocumentOrError};
+use memchr::memmem;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// Directories of version control. Their files are not part of what the repository contains.
+const OF_VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
+
+/// Longest hidden file that is decoded to find out whether it is a manifest (bytes). A longer one with one of the two keys is
+/// read as a manifest.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// Whether a file or directory is hidden.
+pub(super) fn is_hidden(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".")
+}
+
+/// Whether a directory belongs to version control.
+pub(super) fn is_of_version_control(name: &OsStr) -> bool {
+    OF_VERSION_CONTROL.iter().any(|known| name == OsStr::new(known))
+}
+
+/// Whether a directory is a version of a volume: kubelet writes the files of a ConfigMap to a directory `..TIME`, and links
+/// each key to its file there (kubernetes/kubernetes pkg/volume/util/atomic_writer.go).
+pub(super) fn may_be_version_of_volume(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b"..")
+}
+
+/// Whether a hidden file has to be read: it has a Kubernetes object, or nobody can know.
+pub(super) fn is_manifest(path: &Path) -> bool {
+    match std::fs::metadata(path) {
+        Ok(meta) if meta.len() <= MAX_BYTES => {}
+        _ => return true,
+    }
+    // The reader reports a file that cannot be read.
+    let Ok(bytes) = std::fs::read(path) else { return true };
+    has_manifest(&bytes)
+}
+
+/// The keys that make a document a Kubernetes object.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct KeysOfManifest {
+    #[serde(default)]
+    api_version: Option<IgnoredAny>,
+    #[serde(default)]
+    kind: Option<IgnoredAny>,
+}
+
+fn has_manifest(bytes: &[u8]) -> bool {
+    let has = |text: &str| memmem::find(bytes, text.as_bytes()).is_some();
+    // kubectl reads UTF-16. `"\x6bind"` in YAML and `"\u006bind"` in JSON are other spellings of the key.
+    if std::str::from_utf8(bytes).is_err() {
+        return true;
+    }
+    if !has("apiVersion") && !has("kind") && !has("\\") {
+        return false;
+    }
+    let documents = manifest::read_documents_of_file("", bytes);
+    documents.iter().any(|document| match document {
+        DocumentOrError::Empty { .. } => false,
+        // A template of Helm is not YAML, but has both keys.
+        DocumentOrError::Error(_) => has_key(bytes, "apiVersion") && has_key(bytes, "kind"),
+        DocumentOrError::Document(document) => {
+            let json = document.json.get();
+            // A key given twice is an error here, and a finding of the review.
+            json.starts_with('{')
+                && serde_json::from_str::<KeysOfManifest>(json)
+                    .map_or(true, |keys| keys.api_version.is_some() || keys.kind.is_some())
+        }
+    })
+}
+
+/// Whether a text that is not YAML has a key: the word, and a colon behind it.
+fn has_key(bytes: &[u8], key: &str) -> bool {
+    memmem::find_iter(bytes, key.as_bytes()).any(|at| {
+        let behind = bytes.get(at + key.len()..).unwrap_or_default();
+        let behind = behind.strip_prefix(b"\"").or(behind.strip_prefix(b"'")).unwrap_or(behind);
+        behind.trim_ascii_start().starts_with(b":")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn manifests_and_settings_of_other_tools() {
+        let manifests: [&[u8]; 9] = [
+            b"apiVersion: v1\nkind: Pod\n",
+            b"kind: Pod\n",
+            b"# comment\n---\n---\nname: ci\n---\n{\"apiVersion\": \"v1\"}\n",
+            b"\"\\x6bind\": Pod\n",
+            b"{\"\\u006bind\": \"Pod\"}",
+            b"kind: Pod\nkind: Pod\n",
+            b"apiVersion: v1\nkind: Pod\nspec: {{ .Values.spec }}\n",
+            b"\xff\xfek\0i\0n\0d\0",
+            b"- &k kind\n---\nkind: &a Pod\n",
+        ];
+        for text in manifests {
+            assert!(has_manifest(text), "{}", String::from_utf8_lossy(text));
+        }
+        let others: [&[u8]; 8] = [
+            b"",
+            b"---\n# comment\n",
+            b"jobs:\n  kind:\n    uses: helm/kind-action@v1\n",
+            b"- kind\n- apiVersion\n",
+            b"// settings\n{\"group\": {\"kind\": \"build\"},}",
+            b"review:\n  cluster: [nodes.yaml]\n",
+            b"path: \"a\\\\b\"\n",
+            b"a: [1\n",
+        ];
+        for text in others {
+            assert!(!has_manifest(text), "{}", String::from_utf8_lossy(text));
+        }
+    }
+}
