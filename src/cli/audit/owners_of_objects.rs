@@ -174,12 +174,14 @@ impl Owners {
         self.0.insert(key(object), PossibleOwner { object: object.clone(), owner, makes_pods, gang });
     }
 
-    /// The top owner of an object; itself where it has none.
+    /// The top owner of an object; itself where it has none. Owners in a ring made nothing, and neither did owners beyond
+    /// the limit: anyone who writes an object may name any owner, and an object must not be left out for that.
     pub(super) fn top_owner_of_object(&self, object: &ObjectName, head: &ObjectHead<'_>) -> TopOwner {
-        let mut top = TopOwner { object: object.clone(), known: true, has_template: false, gang: None };
+        let itself = || TopOwner { object: object.clone(), known: true, has_template: false, gang: None };
+        let mut top = itself();
         let mut next = head.controller(object.namespace.as_deref());
         for _ in 0..MAX_STEPS {
-            let Some(owner) = next.take() else { break };
+            let Some(owner) = next.take() else { return top };
             match self.0.get(&key(&owner)) {
                 None => (top.object, top.known) = (owner, false),
                 Some(known) => {
@@ -190,7 +192,7 @@ impl Owners {
                 }
             }
         }
-        top
+        if next.is_none() { top } else { itself() }
     }
 
     /// The same for an object of which only the name is known.
@@ -198,7 +200,7 @@ impl Owners {
         let mut found = None;
         let mut next = self.0.get(&key(object))?.owner.clone();
         for _ in 0..MAX_STEPS {
-            let Some(owner) = next.take() else { break };
+            let Some(owner) = next.take() else { return found };
             match self.0.get(&key(&owner)) {
                 None => found = Some(owner),
                 Some(known) => {
@@ -207,6 +209,6 @@ impl Owners {
                 }
             }
         }
-        found
+        if next.is_none() { found } else { None }
     }
 }

@@ -28,6 +28,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("audit::unreadable_files_resolve_nothing", unreadable_files);
     suite.add("audit::pods_that_cannot_be_read", unreadable_pods);
     suite.add("audit::the_cronjob_fails_as_its_comment_says", cronjob);
+    suite.add("audit::owners_in_a_ring_or_too_deep_hide_nothing", rings_of_owners);
     suite.add("audit::order_of_documents_changes_nothing", order);
 }
 
@@ -420,4 +421,54 @@ fn order() -> Outcome {
     let forward = json(&["--cluster", "forward.yaml"], &scratch)?;
     let backward = json(&["--cluster", "backward.yaml"], &scratch)?;
     Ok(same("results", forward, backward)?)
+}
+
+/// Jobs with an unknown profile, each with its controller; 16 owners above one another are followed.
+fn rings_of_owners() -> Outcome {
+    let job = |name: &str, owner: &str| {
+        format!(
+            "---\napiVersion: batch/v1\nkind: Job\nmetadata: {{name: {name}, namespace: lab, ownerReferences: [{{apiVersion: \
+             batch/v1, kind: Job, name: {owner}, controller: true}}]}}\nspec: {{template: {{metadata: {{annotations: \
+             {{fabric-admission.dev/profile: nosuch}}}}, spec: {{containers: [{{name: c, image: i, resources: {{limits: \
+             {{nvidia.com/gpu: 8}}}}}}]}}}}}}\n"
+        )
+    };
+    let pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: lab, annotations: {fabric-admission.dev/profile: \
+               nosuch}, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: a, controller: true}]}\nspec: {containers: \
+               [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 8}}}]}\n";
+    let chain = |length: usize| -> String {
+        (0..length).map(|i| job(&format!("j{i}"), &format!("j{}", i + 1))).collect()
+    };
+    let cases = [
+        ("itself", job("a", "a"), vec!["Job a"]),
+        ("a partner", job("a", "b") + &job("b", "a"), vec!["Job a", "Job b"]),
+        ("a ring above", job("a", "b") + &job("b", "c") + &job("c", "b"), vec!["Job a", "Job b", "Job c"]),
+        ("a pod of a ring", job("a", "a") + pod, vec!["Job a", "Pod p"]),
+        // The last one's owner is known by name only; the first of 17 has 17 above it.
+        ("sixteen owners", chain(16), vec!["Job j16"]),
+        ("too many owners", chain(17), vec!["Job j0", "Job j17"]),
+    ];
+    for (what, text, expected) in cases {
+        let scratch = Scratch::new()?;
+        scratch.write("a.yaml", text)?;
+        let (_, result) = json(&["--cluster", "a.yaml"], &scratch)?;
+        let workloads = result["workloads"].as_array().ok_or("no workloads")?;
+        let mut found: Vec<String> = workloads
+            .iter()
+            .map(|w| {
+                format!(
+                    "{} {}",
+                    w["object"]["kind"].as_str().unwrap_or("?"),
+                    w["object"]["name"].as_str().unwrap_or("?")
+                )
+            })
+            .collect();
+        found.sort();
+        same(
+            &format!("{what}: {result}"),
+            expected.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>(),
+            found,
+        )?;
+    }
+    Ok(())
 }
