@@ -9,6 +9,7 @@ use fabric_admission::manifest::{DocumentOrError, read_documents_of_file as docu
 use fabric_admission::profile::{FabricProfile, Profile, write_out_all_defaults};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// Each directory has `args` and the files that they name; `output.txt` is what the run prints.
 fn directory() -> PathBuf {
@@ -30,6 +31,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("profiles::update_changes_no_expectation_that_cannot_be_read", unreadable_update);
     suite.add("profiles::an_expectation_is_a_file_of_the_repository", links_of_expectations);
     suite.add("profiles::many_cases_with_facts_end_in_an_error", many_cases);
+    suite.add("profiles::long_expectations_take_time_by_their_length", long_expectations);
     suite.add("profiles::a_case_sees_no_object_of_another", apart);
     suite.add("profiles::usage", usage);
     for name in names(&how_to()) {
@@ -257,6 +259,30 @@ fn many_cases() -> Outcome {
         same(&ran.stderr, code == 2, ran.stderr.contains(words))?;
     }
     Ok(())
+}
+
+/// A short file may have many results and entries, with YAML aliases: each result is not compared with each entry.
+fn long_expectations() -> Outcome {
+    let run = |results: usize, entries: usize, code: i32| {
+        let scratch = scratch()?;
+        let pod = "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c}]}}";
+        let items = "- *p\n".repeat(results - 1);
+        scratch.write("cases/c.yaml", format!("apiVersion: v1\nkind: List\nitems:\n- &p {pod}\n{items}"))?;
+        let entries = "- *a\n".repeat(entries - 1);
+        scratch
+            .write("cases/c.expected.yaml", format!("results:\n- &a {{object: Pod default/q}}\n{entries}"))?;
+        let started = Instant::now();
+        let ran = profiles(&TEST, scratch.path())?;
+        same(&format!("exit code: {}", ran.stderr), code, ran.code)?;
+        Ok::<_, String>((started.elapsed(), ran.stderr))
+    };
+    let ((few, _), (short, _)) = (run(4_000, 1, 1)?, run(1, 99_000, 1)?);
+    let (both, _) = run(4_000, 99_000, 1)?;
+    let most = 3 * (few + short);
+    same(&format!("{both:?}, alone {few:?} and {short:?}"), true, both < most)?;
+    let (_, message) = run(1, 100_001, 2)?;
+    let words = "an expectation has at most 100000 results, and this one has 100001; write several cases with fewer objects";
+    Ok(same(&message, true, message.contains(words))?)
 }
 
 /// Facts of one case, such as a Namespace, are unknown in the next.

@@ -11,6 +11,7 @@ use crate::report::review_text::kind_name_and_template;
 use crate::report::{Located, ReviewedObject};
 use crate::rules::Finding;
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -137,6 +138,11 @@ impl Case {
         }
         let found =
             ExpectedResults { results: results.iter().map(|result| ExpectedResult::of(result)).collect() };
+        if let Some(message) = found.why_too_long("a case", "this one") {
+            let message = format!("{}: {message}", self.input.display());
+            write_error(err, format_args!("{message}"))?;
+            return Ok(CaseOutcome::Unreadable(message));
+        }
         let known = expected.unwrap_or_default();
         let found = found.only_fields_given_in(&known);
         if update {
@@ -198,12 +204,16 @@ impl Case {
             text_without_runner_commands(&self.expected.display().to_string()),
             text_without_runner_commands(&self.input.display().to_string())
         );
+        let expected = before.first_by_object();
+        // The findings of an entry are looked up for each result of its object.
+        let mut findings: HashMap<&str, HashSet<&str>> = HashMap::new();
         for (result, entry) in results.iter().zip(&after.results) {
-            let known = before.results.iter().find(|known| known.object == entry.object);
-            let expects = |finding: &Finding| {
-                let line = ExpectedResult::finding(finding);
-                known.and_then(|known| known.findings.as_ref()).is_some_and(|known| known.contains(&line))
-            };
+            let object = entry.object.as_str();
+            let known = expected.get(object).and_then(|known| known.findings.as_deref());
+            let known = findings
+                .entry(object)
+                .or_insert_with(|| known.unwrap_or_default().iter().map(String::as_str).collect());
+            let expects = |finding: &Finding| known.contains(ExpectedResult::finding(finding).as_str());
             if entry.findings.is_none() {
                 continue;
             }

@@ -9,6 +9,10 @@ use crate::report::review_text::kind_name_and_template;
 use crate::rules::Finding;
 use crate::text::escaped_and_cut;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::HashMap;
+
+/// Most results of a case (count). YAML aliases make many of a short file, and each takes some hundred bytes.
+const MAX_RESULTS: usize = 100_000;
 
 /// Results in the order of the manifest.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,17 +67,42 @@ impl ExpectedResults {
             let place = twice.second;
             return Err(format!("{name}:{}:{}: duplicate key {:?}", place.line, place.column, twice.key));
         }
-        decode_with_place::decode_object(document.json.get()).map_err(|error| {
-            let place = document.position_at_or_above_pointer(&error.pointer);
-            let pointer = &error.pointer;
-            format!("{name}:{}:{}: {pointer}: {}", place.line, place.column, error.message)
+        let fault = |pointer: &str, message: &str| {
+            let place = document.position_at_or_above_pointer(pointer);
+            format!("{name}:{}:{}: {pointer}: {message}", place.line, place.column)
+        };
+        let read: Self = decode_with_place::decode_object(document.json.get())
+            .map_err(|error| fault(&error.pointer, &error.message))?;
+        match read.why_too_long("an expectation", "this one") {
+            Some(message) => Err(fault("/results", &message)),
+            None => Ok(read),
+        }
+    }
+
+    /// Why there are too many results, if there are.
+    pub(super) fn why_too_long(&self, what: &str, this: &str) -> Option<String> {
+        let results = self.results.len();
+        (results > MAX_RESULTS).then(|| {
+            format!(
+                "{what} has at most {MAX_RESULTS} results, and {this} has {results}; write several cases with fewer objects"
+            )
         })
+    }
+
+    /// The first entry of each object. An expectation and its case may each have 100,000 entries.
+    pub(super) fn first_by_object(&self) -> HashMap<&str, &ExpectedResult> {
+        let mut first = HashMap::with_capacity(self.results.len());
+        for entry in &self.results {
+            first.entry(entry.object.as_str()).or_insert(entry);
+        }
+        first
     }
 
     /// The same results, without the keys that the entry for the same object in `other` leaves out.
     pub(super) fn only_fields_given_in(self, other: &Self) -> Self {
+        let others = other.first_by_object();
         let masked = |entry: ExpectedResult| {
-            let Some(known) = other.results.iter().find(|known| known.object == entry.object) else {
+            let Some(known) = others.get(entry.object.as_str()) else {
                 return entry;
             };
             ExpectedResult {
