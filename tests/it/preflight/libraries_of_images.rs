@@ -1,6 +1,8 @@
 //! `preflight` and the libraries of real images: packages of Debian, unpacked, and a container made of them.
 
+use crate::support::elf::library;
 use crate::support::file_trees::Tree;
+use crate::support::peak_memory::peak_memory;
 use crate::support::suite::Suite;
 use crate::support::{Scratch, names, read, root, run};
 use serde_json::{Value, json};
@@ -12,6 +14,7 @@ use std::process::Command;
 const EXPECT: &str = r#"{"v":1,"profile":"h100@1","transport":"roce","devices":8,"gpus":8,"write":"/fabric/nccl.conf","facts":"/fabric/facts.json"}"#;
 
 pub(crate) fn add(suite: &mut Suite) {
+    suite.add("preflight::many_needs_with_one_long_name_take_little_memory", || Ok(long_names()?));
     const NAME: &str = "preflight::image";
     let Some(packages) = std::env::var_os("FABRIC_ADMISSION_VERBS").map(PathBuf::from) else {
         suite.missing("no packages of libibverbs; set FABRIC_ADMISSION_VERBS", NAME);
@@ -25,6 +28,31 @@ pub(crate) fn add(suite: &mut Suite) {
         });
         suite.add(format!("{NAME}::{release}::container"), move || Ok(container(&folder)?));
     }
+}
+
+/// All entries of a library may name one text of megabytes.
+fn long_names() -> Result<(), String> {
+    for (length, words) in
+        [(4_096, "needs aaaa"), (2 << 20, "names a library or its folders in more than 4096 bytes")]
+    {
+        let scratch = Scratch::new()?;
+        modelled()?.write(scratch.path())?;
+        let library = library(&format!("soname=libibverbs.so.1 repeat=300 needed={}", "a".repeat(length)))?;
+        scratch.write("usr/lib/libibverbs.so.1", library)?;
+        let place = scratch.path().display().to_string();
+        let ran = run(&["preflight", "--root", &place], b"", root())?;
+        let line = ran.stdout.lines().find(|line| line.starts_with("PF501")).unwrap_or_default();
+        if !line.contains(words) {
+            return Err(format!("{length}: no {words:?} in {:.400}", line));
+        }
+        if cfg!(target_os = "linux") {
+            let peak = peak_memory(&["preflight", "--root", &place], "", ran.code)?;
+            if peak > 200 << 10 {
+                return Err(format!("{length}: {peak} KiB"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Unpacks packages whose names start with one of some.

@@ -1,8 +1,9 @@
 //! Small ELF files: what a dynamic library needs, its name, and texts in it.
 
-/// A 64-bit library from `soname=A needed=B,C text=D,E machine=arm64`.
+/// A 64-bit library from `soname=A needed=B,C text=D,E machine=arm64 repeat=2`: `repeat` entries for each needed library.
 pub(crate) fn library(parts: &str) -> Result<Vec<u8>, String> {
     let (mut soname, mut needed, mut texts, mut machine) = (None, Vec::new(), Vec::new(), host());
+    let mut repeat = 1;
     for part in parts.split_whitespace() {
         let (key, value) = part.split_once('=').ok_or_else(|| format!("{part:?}: no value"))?;
         // A comma separates values, and `_` stands for a space.
@@ -11,11 +12,12 @@ pub(crate) fn library(parts: &str) -> Result<Vec<u8>, String> {
             "soname" => soname = Some(value.to_owned()),
             "needed" => needed.extend(value.split(',').map(str::to_owned)),
             "text" => texts.extend(values()),
+            "repeat" => repeat = value.parse().map_err(|e| format!("{part:?}: {e}"))?,
             "machine" if value == "other" => machine = 243,
             _ => return Err(format!("{part:?}: unknown part")),
         }
     }
-    Ok(build(soname.as_deref(), &needed, &texts, machine))
+    Ok(build(soname.as_deref(), (&needed, repeat), &texts, machine))
 }
 
 /// The number of this architecture.
@@ -24,7 +26,12 @@ fn host() -> u16 {
 }
 
 /// Header, string table, dynamic table, texts, and the headers of three sections.
-fn build(soname: Option<&str>, needed: &[String], texts: &[String], machine: u16) -> Vec<u8> {
+fn build(
+    soname: Option<&str>,
+    (needed, repeat): (&[String], usize),
+    texts: &[String],
+    machine: u16,
+) -> Vec<u8> {
     const HEADER: usize = 64;
     let mut strings = vec![0_u8];
     let mut dynamic: Vec<(u64, u64)> = Vec::new();
@@ -35,6 +42,7 @@ fn build(soname: Option<&str>, needed: &[String], texts: &[String], machine: u16
     };
     for library in needed {
         add(1, library, &mut dynamic);
+        dynamic.extend(dynamic.last().copied().into_iter().cycle().take(repeat - 1));
     }
     if let Some(name) = soname {
         add(14, name, &mut dynamic);

@@ -18,6 +18,10 @@ pub struct Elf {
 
 /// Most libraries that one needs, and most folders that it names. More is not a library.
 const MOST: usize = 512;
+/// Longest name of a library (bytes): `PATH_MAX` of the kernel. All entries may name one long text, and each has a copy of it.
+const MAX_NAME_BYTES: usize = 4096;
+/// Longest list of folders (bytes). Wheels of Python name ten folders in one list.
+const MAX_FOLDERS_BYTES: usize = 64 << 10;
 
 /// Reads an ELF file of 64 bits.
 ///
@@ -34,12 +38,17 @@ pub fn parse_elf(content: &[u8]) -> Reading<Elf> {
     let mut found = Elf { architecture, ..Elf::default() };
     let table = file.elf_dynamic_table().map_err(damaged)?;
     for entry in table.iter() {
-        let text =
-            || table.string(entry).map(|text| String::from_utf8_lossy(text).into_owned()).map_err(damaged);
+        let text = |most: usize| match table.string(entry).map_err(damaged)? {
+            text if text.len() > most => {
+                Err(Unreadable::Failed(format!("names a library or its folders in more than {most} bytes")))
+            }
+            text => Ok(String::from_utf8_lossy(text).into_owned()),
+        };
         match entry.tag {
-            DT_NEEDED => found.needed.push(text()?),
+            DT_NEEDED => found.needed.push(text(MAX_NAME_BYTES)?),
             DT_RPATH | DT_RUNPATH => {
-                found.folders.extend(text()?.split(':').take(MOST + 1).map(str::to_owned));
+                let folders = text(MAX_FOLDERS_BYTES)?;
+                found.folders.extend(folders.split(':').take(MOST + 1).map(str::to_owned));
             }
             _ => {}
         }
