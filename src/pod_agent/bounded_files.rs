@@ -4,7 +4,7 @@ use crate::rdma::{Reading, Unreadable};
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Longest file of sysfs that is read (bytes); the kernel gives at most a page.
 pub(super) const MAX_SYSFS_BYTES: usize = 4 << 10;
@@ -36,6 +36,31 @@ impl Root {
     #[must_use]
     pub fn path_under_root(&self, path: &str) -> PathBuf {
         self.path.join(path.trim_start_matches('/'))
+    }
+
+    /// Where a file of the container is written: below the root, also after `..` and links.
+    ///
+    /// # Errors
+    /// The path leads out of the root. `/` has nothing outside, but a path with `..` is a mistake there too.
+    pub fn path_to_write(&self, path: &str) -> Result<PathBuf, String> {
+        let joined = self.path_under_root(path);
+        if Path::new(path).components().any(|part| part == Component::ParentDir) {
+            return Err(format!("{path}: the path contains `..`; write the path without `..`"));
+        }
+        if self.is_container() {
+            return Ok(joined);
+        }
+        let root = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        // The nearest part that exists; a link to nothing would create its target.
+        let below_root = joined.ancestors().take_while(|part| part.starts_with(&self.path));
+        let mut existing = below_root.filter(|part| fs::symlink_metadata(part).is_ok());
+        match existing.next().map(fs::canonicalize) {
+            Some(Ok(real)) if !real.starts_with(&root) => {
+                Err(format!("{path}: a symbolic link leads out of the directory of --root; remove the link"))
+            }
+            Some(Err(_)) => Err(format!("{path}: a symbolic link leads to no file; remove the link")),
+            _ => Ok(joined.clone()),
+        }
     }
 
     /// Reads a file.

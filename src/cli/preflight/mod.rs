@@ -13,7 +13,7 @@ use crate::preflight::facts_json_for_monitor::Facts;
 use crate::preflight::nccl_conf_lines_from_readings::Conf;
 use crate::preflight::preflight_report::Report;
 use crate::preflight::readings::Readings;
-use crate::text::{count_with_noun, escaped_and_cut};
+use crate::text::{count_with_noun, cut_without_runner_commands};
 use clap::ValueEnum;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -75,7 +75,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let expected = expected(&options);
     // Before anything else, so that the file is there when the next container mounts it.
     let target = expected.as_ref().and_then(|e| e.write.as_deref()).map(|path| {
-        fill_file_in_place::FileToFill::create_or_empty_file(&options.root.path_under_root(path))
+        let path = options.root.path_to_write(path)?;
+        fill_file_in_place::FileToFill::create_or_empty_file(&path)
     });
     let seen = read_everything(&options);
     let mut report = Report::run_all_checks(&seen);
@@ -85,7 +86,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         write_nccl_conf_and_facts(&options.root, (expected.as_ref(), policy), target, &seen, &report, &conf)
     {
         if let (Err(why), Some(Policy::Skip)) = (&written, policy) {
-            writeln!(err, "preflight: {} (the profile skips PF002)", escaped_and_cut(why, 1000))?;
+            writeln!(err, "preflight: {} (the profile skips PF002)", cut_without_runner_commands(why, 1000))?;
         }
         report.record_result_of_writing_files(written, policy);
         // What NCCL will read, and why, for the log of the container.
@@ -93,12 +94,12 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             writeln!(
                 err,
                 "nccl.conf: {}={} ({why})",
-                escaped_and_cut(name, 100),
-                escaped_and_cut(value, 1100)
+                cut_without_runner_commands(name, 100),
+                cut_without_runner_commands(value, 1100)
             )?;
         }
         for (name, why) in &conf.left_out {
-            writeln!(err, "nccl.conf: {} is not written ({why})", escaped_and_cut(name, 100))?;
+            writeln!(err, "nccl.conf: {} is not written ({why})", cut_without_runner_commands(name, 100))?;
         }
     }
     match arguments.output {
@@ -143,7 +144,9 @@ fn write_nccl_conf_and_facts(
         let mut complete = report.clone();
         complete.record_result_of_writing_files(Ok(String::new()), policy);
         let facts = Facts::facts_from_readings(seen, &complete, conf, env!("CARGO_PKG_VERSION"));
-        match fill_file_in_place::FileToFill::create_or_empty_file(&root.path_under_root(path))
+        match root
+            .path_to_write(path)
+            .and_then(|path| fill_file_in_place::FileToFill::create_or_empty_file(&path))
             .and_then(|mut target| target.write_whole_or_leave_empty(&facts.to_text()))
         {
             Ok(()) => written.push("facts.json".to_owned()),

@@ -124,6 +124,8 @@ pub(crate) fn add(suite: &mut Suite) {
         assert!(ran.stderr.starts_with("error: nowhere.yaml: "), "{}", ran.stderr);
         Ok(same("exit code", 2, ran.code)?)
     });
+    suite.add("preflight::a_profile_file_is_short_and_shows_no_other_file", || Ok(profile_files()?));
+    suite.add("preflight::files_are_written_below_the_root", || Ok(paths_out_of_the_root()?));
     suite.add("preflight::transport_ethernet_needs_no_rdma", || {
         let scratch = Scratch::new()?;
         scratch.write("sys/class/net/eth0/operstate", "up\n")?;
@@ -278,6 +280,67 @@ fn mutated(target: &str) -> Outcome {
             }
             input.truncate(if next() % 8 == 0 { next() % (seed.len() + 1) } else { seed.len() });
             check(&input);
+        }
+    }
+    Ok(())
+}
+
+/// A change of others may replace the file by a link to a secret. A ConfigMap in a volume has links as well.
+fn profile_files() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    let link = |target: &str, name: &str| {
+        std::os::unix::fs::symlink(target, scratch.path().join(name)).map_err(|e| e.to_string())
+    };
+    let profile = "apiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {name: h100}\nspec: {base: roce-sriov}\n";
+    scratch.write("secret.yaml", "token: [hidden\n")?;
+    scratch.write("repository/.git", "gitdir: elsewhere\n")?;
+    link("../secret.yaml", "repository/profile.yaml")?;
+    scratch.write("other/a.txt", "")?;
+    link("../secret.yaml", "other/profile.yaml")?;
+    link("/dev/zero", "other/endless.yaml")?;
+    scratch.write("long.yaml", format!("{profile}# {}\n", "x".repeat(2 << 20)))?;
+    scratch.write("volume/..2027/profile.yaml", profile)?;
+    link("..2027", "volume/..data")?;
+    link("..data/profile.yaml", "volume/profile.yaml")?;
+    for (file, code, words) in [
+        ("repository/profile.yaml", 2, "repository/profile.yaml: the symbolic link leads to "),
+        ("other/profile.yaml", 2, "other/profile.yaml: the symbolic link leads to "),
+        (
+            "other/endless.yaml",
+            2,
+            "the symbolic link does not lead to a regular file; name a file with a FabricProfile",
+        ),
+        ("/dev/zero", 2, "/dev/zero: the file has more than 2 MiB; name a file with one FabricProfile"),
+        ("long.yaml", 2, "long.yaml: the file has more than 2 MiB; name a file with one FabricProfile"),
+        ("volume/profile.yaml", 0, ""),
+        ("volume/..data/profile.yaml", 0, ""),
+    ] {
+        let ran = run(&["preflight", "--root", "nothing", "--profile-file", file], b"", scratch.path())?;
+        same(&format!("{file}: {}", ran.stderr), true, ran.stderr.contains(words))?;
+        same(&format!("usage error of {file}"), code == 2, ran.code == 2)?;
+        same("shows the other file", false, (ran.stderr + &ran.stdout).contains("hidden"))?;
+    }
+    Ok(())
+}
+
+/// With `--root`, preflight writes into the recorded tree only.
+fn paths_out_of_the_root() -> Result<(), String> {
+    for key in ["write", "facts"] {
+        for (path, words) in [
+            ("/fabric/../../out", "/fabric/../../out: the path contains `..`; write the path without `..`"),
+            ("/away/out", "/away/out: a symbolic link leads out of the directory of --root; remove the link"),
+            ("/nothing", "/nothing: a symbolic link leads to no file; remove the link"),
+        ] {
+            let scratch = Scratch::new()?;
+            scratch.write("root/fabric/a", "")?;
+            for (target, name) in [("..", "root/away"), ("../out", "root/nothing")] {
+                std::os::unix::fs::symlink(target, scratch.path().join(name)).map_err(|e| e.to_string())?;
+            }
+            let expect = format!("{{\"v\":1,\"transport\":\"ethernet\",\"{key}\":\"{path}\"}}");
+            let ran = run(&["preflight", "--root", "root", "--expect", &expect], b"", scratch.path())?;
+            let line = ran.stdout.lines().find(|line| line.starts_with("PF002")).unwrap_or_default();
+            same(&format!("{key}: {}", ran.stdout), true, line.contains("fail") && line.contains(words))?;
+            same("outside", false, scratch.path().join("out").exists())?;
         }
     }
     Ok(())
