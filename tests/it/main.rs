@@ -93,6 +93,7 @@ mod cli {
     pub(crate) mod estimate;
     pub(crate) mod examples_of_the_readme;
     pub(crate) mod explain;
+    pub(crate) mod forged_runner_commands;
     pub(crate) mod lists_of_objects;
     pub(crate) mod long_streams;
     pub(crate) mod many_files;
@@ -207,6 +208,7 @@ fn main() -> std::process::ExitCode {
     cli::ci_formats::add(&mut suite);
     cli::config_file::add(&mut suite);
     cli::explain::add(&mut suite);
+    cli::forged_runner_commands::add(&mut suite);
     cli::estimate::add(&mut suite);
     cli::examples_of_the_readme::add(&mut suite);
     cli::profiles::add(&mut suite);

@@ -1,6 +1,6 @@
 //! The line of a file that a finding is about, with a mark below the place.
 
-use crate::text::is_unprintable;
+use crate::text::{is_unprintable, without_commands_inside_lines};
 use std::ops::Range;
 use std::sync::OnceLock;
 use unicode_width::UnicodeWidthChar;
@@ -88,8 +88,7 @@ pub(super) struct Snippet {
 /// At most `width` columns of a line, around the key or value at a column.
 pub(super) fn snippet(line: &str, column: u32, width: usize) -> Option<Snippet> {
     let marked = range_of_key_or_value(line, column);
-    // A runner of GitHub takes `##[` for a command at any place of a line.
-    let line = line.trim_end().replace("##[", "#\u{fffd}[");
+    let line = without_commands_inside_lines(line.trim_end(), "\u{fffd}");
     let mut shown: Vec<(char, usize)> = line.chars().map(visible).collect();
     if marked.start >= shown.len() {
         return None;
@@ -175,6 +174,7 @@ mod tests {
         let (shown, marks) = shown("a\u{1b}[2J\tkey\u{202e}: v", 7, 80);
         assert_eq!((shown.as_str(), marks.as_str()), ("a\u{fffd}[2J key\u{fffd}: v", "      ^^^^"));
         assert_eq!(snippet("a: \"##[error]\"", 4, 80).unwrap().line, "a: \"#\u{fffd}[error]\"");
+        assert_eq!(snippet("a: \"##vso[x]\"", 4, 80).unwrap().line, "a: \"#\u{fffd}vso[x]\"");
     }
 
     #[test]

@@ -13,7 +13,8 @@ pub fn columns(text: &str) -> usize {
 }
 
 /// A paragraph in lines of at most `width` columns. The first line continues one with `used` columns; the others begin
-/// with `indent` spaces. A word longer than a line stays whole, so that it can be copied. Control characters of the text,
+/// with `indent` spaces. A word longer than a line stays whole, so that it can be copied. No line begins with `::`, as commands
+/// of a CI runner do. Control characters of the text,
 /// also line breaks, are escaped.
 #[must_use]
 pub fn wrapped(text: &str, used: usize, indent: usize, width: usize) -> String {
@@ -27,7 +28,7 @@ pub fn wrapped(text: &str, used: usize, indent: usize, width: usize) -> String {
         let length = columns(word);
         if first {
             first = false;
-        } else if at + 1 + length > width {
+        } else if at + 1 + length > width && !word.starts_with("::") {
             lines.push('\n');
             lines.extend(std::iter::repeat_n(' ', indent));
             at = indent;
@@ -83,6 +84,7 @@ mod tests {
     fn lines_fit_and_words_stay_whole() {
         assert_eq!(wrapped("one two three four five", 10, 2, 24), "one two three\n  four five");
         assert_eq!(wrapped("one two", 10, 2, 17), "one two");
+        assert_eq!(wrapped("one two three ::error::x four", 10, 2, 24), "one two three ::error::x\n  four");
         let long = "a".repeat(40);
         assert_eq!(wrapped(&format!("to {long} go"), 0, 2, 24), format!("to\n  {long}\n  go"));
         // Two columns for each of these characters.

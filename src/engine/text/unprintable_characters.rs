@@ -71,8 +71,8 @@ pub(crate) fn push_escaped_and_cut(out: &mut String, text: &str, max: usize) {
     }
 }
 
-/// Text of a log in which the runner finds no command: those of today begin a line, and those of an old form (`##[`) stand
-/// at any place of one. The runner reads stderr as well. Every format that people read uses it for names, paths and values:
+/// Text of a log in which the runner finds no command. Commands of GitHub begin a line; those of its old form (`##[`), and
+/// those of Azure Pipelines (`##vso[`), stand at any place of one. The runner reads stderr as well. Every format that people read uses it for names, paths and values:
 /// control characters, also line breaks, and characters that change the direction of text are escaped.
 #[must_use]
 pub fn text_without_runner_commands(text: &str) -> String {
@@ -82,7 +82,32 @@ pub fn text_without_runner_commands(text: &str) -> String {
 /// The same, cut to `max` characters.
 #[must_use]
 pub fn cut_without_runner_commands(text: &str, max: usize) -> String {
-    escaped_and_cut(text, max).replace("##[", "# #[")
+    let text = without_commands_inside_lines(&escaped_and_cut(text, max), " #");
+    // The text may be the first one of its line. Runners ignore the spaces before a command.
+    match text.trim_start().strip_prefix("::") {
+        Some(command) => format!(": :{command}"),
+        None => text,
+    }
+}
+
+/// Breaks commands that stand at any place of a line, with another text for their second `#`.
+#[must_use]
+pub fn without_commands_inside_lines(text: &str, second: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 1);
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("##") {
+        out.push_str(before);
+        out.push('#');
+        let start = behind.get(..4).unwrap_or_default();
+        if behind.starts_with('[') || start.eq_ignore_ascii_case("vso[") {
+            out.push_str(second);
+            rest = behind;
+        } else {
+            // The second `#` may begin a command with the next one.
+            rest = rest.get(before.len() + 1..).unwrap_or_default();
+        }
+    }
+    out + rest
 }
 
 #[cfg(test)]
@@ -93,6 +118,23 @@ mod tests {
     fn escapes_control_characters() {
         assert_eq!(escaped_and_cut("a\nb\u{1b}c", 10), "a\\nb\\u{1b}c");
         assert_eq!(escaped_and_cut("abcdef", 3), "abc…");
+    }
+
+    #[test]
+    fn breaks_commands_of_runners() {
+        for (text, expected) in [
+            ("a ##[error]b", "a # #[error]b"),
+            ("###[x]", "## #[x]"),
+            ("##vso[task.complete]", "# #vso[task.complete]"),
+            ("####VSO[a]##[", "### #VSO[a]# #["),
+            ("## title ##", "## title ##"),
+            ("a\n::error::b", "a\\n::error::b"),
+            ("::error::b", ": :error::b"),
+            ("\u{a0} ::error::b", ": :error::b"),
+            ("a::b ::c", "a::b ::c"),
+        ] {
+            assert_eq!(text_without_runner_commands(text), expected);
+        }
     }
 
     /// Each could turn the rest of a line around, hide in a name, or begin a new line in a reader of logs.
