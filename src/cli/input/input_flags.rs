@@ -75,6 +75,16 @@ impl InputFlags {
         }
     }
 
+    /// Whether a cluster is read too.
+    pub(in crate::cli) fn is_live(&self) -> bool {
+        self.live
+    }
+
+    /// Namespace of objects that name none.
+    pub(in crate::cli) fn namespace(&self) -> Option<&str> {
+        self.namespace.as_deref()
+    }
+
     /// The file or directory with profiles.
     pub(in crate::cli) fn profiles(&self) -> Option<&Path> {
         self.profiles.as_deref()

@@ -4,6 +4,7 @@
 mod arguments;
 mod config;
 pub(super) mod document_results;
+mod facts_shared_by_configs;
 mod findings_in_text;
 mod kube_version;
 mod limit_bytes_named_by_configs;
@@ -33,6 +34,7 @@ use crate::cli::lines_on_stderr::write_error;
 use crate::report::UnreadInput;
 use crate::report::review_text::WhatReviewShows;
 use config::ConfigChoice;
+use facts_shared_by_configs::FactsSharedByConfigs;
 use limit_bytes_named_by_configs::BytesNamedByConfigs;
 use never_overwrite_inputs::{create_unless_input, inputs_among, is_input};
 use new_since_baseline::Baselines;
@@ -71,6 +73,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let mut reviews = Vec::new();
     let work = Arc::default();
     let mut named = BytesNamedByConfigs::default();
+    let mut shared = FactsSharedByConfigs::new(arguments, &groups);
     for group in groups {
         if let Err(message) = named.add_or_refuse(arguments, &group) {
             write_error(err, format_args!("{message}"))?;
@@ -85,7 +88,12 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
                 }
             };
         let first = group.paths.first().map(|path| path.display().to_string()).unwrap_or_default();
-        match read_inputs_of_one_config::read_inputs_with_config(arguments, group, baseline, &work, err)? {
+        if let Some(message) = shared.why_no_more(&first) {
+            write_error(err, format_args!("{message}"))?;
+            return Ok(Exit::Usage);
+        }
+        let with = (&mut shared, &work);
+        match read_inputs_of_one_config::read_inputs_with_config(arguments, group, baseline, with, err)? {
             Ok(review) => {
                 let of_flag = !arguments.input.cluster().is_empty();
                 let length = if of_flag { 0 } else { review.prepared.bytes_of_fact_documents };
@@ -98,6 +106,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             Err(exit) => return Ok(exit),
         }
     }
+    drop(shared);
     if let Some(file) = arguments.write_baseline.as_deref().filter(|file| is_input(file, &inputs)) {
         write_error(err, format_args!("--write-baseline: {}: this file is an input", file.display()))?;
         return Ok(Exit::Usage);

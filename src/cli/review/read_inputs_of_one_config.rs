@@ -2,6 +2,7 @@
 
 use super::arguments::Arguments;
 use super::config::InputsOfOneConfig;
+use super::facts_shared_by_configs::FactsSharedByConfigs;
 use super::mode_and_audience::{AudienceArgument, ModeArgument};
 use super::new_since_baseline::{BaselineNumber, Baselines};
 use super::options_of_all_decisions::ReviewOptions;
@@ -43,14 +44,14 @@ pub(super) fn read_inputs_with_config(
     arguments: &Arguments,
     group: InputsOfOneConfig,
     baseline: Option<BaselineNumber>,
-    work: &Arc<RunBudget>,
+    (shared, work): (&mut FactsSharedByConfigs, &Arc<RunBudget>),
     err: &mut dyn Write,
 ) -> io::Result<Result<ReviewOfOneConfig, Exit>> {
     let InputsOfOneConfig { config, paths } = group;
     let audience = arguments.audience.or(config.audience);
     let operators = audience.map(|_| arguments.operator_namespaces.iter().cloned().collect());
     let inputs = arguments.input.with_paths_and_defaults(paths, config.inputs);
-    let mut prepared = match input::read_inputs_and_facts(&inputs, operators, err)? {
+    let mut prepared = match shared.read_next(&inputs, operators, err)? {
         Ok(prepared) => prepared,
         Err(exit) => return Ok(Err(exit)),
     };

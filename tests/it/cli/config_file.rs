@@ -127,6 +127,7 @@ pub(crate) fn add(suite: &mut Suite) {
         }
         Ok(())
     });
+    suite.add("config_file::configurations_share_the_files_that_they_name", || Ok(shared_files()?));
     suite.add("config_file::configurations_repeat_no_long_file", || Ok(repeated()?));
     suite.add("config_file::paths_stay_in_the_repository", || {
         let scratch = scratch()?;
@@ -327,4 +328,40 @@ fn repeated() -> Result<(), String> {
     directories(&scratch, 3, "baseline: ../../baseline.json\n")?;
     let ran = run(&["review", "-o", "json", "all"], b"", scratch.path())?;
     same(&format!("exit code: {}", ran.stderr), 0, ran.code)
+}
+
+/// Many configurations name the same profiles and nodes, each of which takes long to compare with the others.
+fn shared_files() -> Result<(), String> {
+    let scratch = scratch()?;
+    let profile = |i: usize| {
+        format!(
+            "---\napiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {{name: p{i}}}\nspec: {{base: roce-sriov, \
+             nodeSelector: {{matchExpressions: [{{key: f, operator: NotIn, values: [a{i}]}}]}}}}\n"
+        )
+    };
+    let node = |i: usize| {
+        format!("---\napiVersion: v1\nkind: Node\nmetadata: {{name: a{i}, labels: {{f: a{i}}}}}\n")
+    };
+    scratch.write("profiles.yaml", (0..400).map(profile).collect::<String>())?;
+    scratch.write("nodes.yaml", (0..2_000).map(node).collect::<String>())?;
+    let pod = std::fs::read_to_string(scratch.path().join("pod.yaml")).map_err(|e| e.to_string())?;
+    let fact = "apiVersion: v1\nkind: Namespace\nmetadata: {name: lab}\n---\n";
+    // The same files are read once; inputs with facts, and files for objects of another namespace, are not shared.
+    for (what, facts, code) in [("shared", "", 0), ("facts", fact, 2), ("namespaces", "", 2)] {
+        for i in 0..60 {
+            let namespace = if what == "namespaces" { format!("namespace: n{i}\n") } else { String::new() };
+            let files = "profiles: ../profiles.yaml\ncluster: [../nodes.yaml]";
+            let keys = format!("{files}\nfailOn: never\n{namespace}");
+            scratch.write(&format!("d{i}/{NAME}"), keys)?;
+            scratch.write(&format!("d{i}/pod.yaml"), format!("{facts}{pod}"))?;
+        }
+        let all: Vec<String> = (0..60).map(|i| format!("d{i}")).collect();
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        let ran = review(&scratch, &all)?;
+        same(&format!("{what}: exit code: {:.400}", ran.stderr), code, ran.code)?;
+        let words =
+            "name profiles and objects of the cluster that cause far more work than their size explains";
+        same(&format!("{what}: {:.400}", ran.stderr), code == 2, ran.stderr.contains(words))?;
+    }
+    Ok(())
 }

@@ -31,6 +31,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("profiles::update_changes_no_expectation_that_cannot_be_read", unreadable_update);
     suite.add("profiles::an_expectation_is_a_file_of_the_repository", links_of_expectations);
     suite.add("profiles::many_cases_with_facts_end_in_an_error", many_cases);
+    suite.add("profiles::many_cases_beside_profiles_and_nodes_end_in_an_error", many_profiles);
     suite.add("profiles::long_expectations_take_time_by_their_length", long_expectations);
     suite.add("profiles::a_case_sees_no_object_of_another", apart);
     suite.add("profiles::usage", usage);
@@ -259,6 +260,35 @@ fn many_cases() -> Outcome {
         same(&ran.stderr, code == 2, ran.stderr.contains(words))?;
     }
     Ok(())
+}
+
+/// Each case with facts takes as long as the comparison of each profile with each kind of nodes.
+fn many_profiles() -> Outcome {
+    let scratch = scratch()?;
+    let profile = |i: usize| {
+        format!(
+            "---\napiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {{name: p{i}}}\nspec: {{base: roce-sriov, \
+             nodeSelector: {{matchExpressions: [{{key: f, operator: NotIn, values: [a{i}]}}]}}}}\n"
+        )
+    };
+    let node = |i: usize| {
+        format!("---\napiVersion: v1\nkind: Node\nmetadata: {{name: a{i}, labels: {{f: a{i}}}}}\n")
+    };
+    scratch.write("many.yaml", (0..300).map(profile).collect::<String>())?;
+    scratch.write("nodes.yaml", (0..3_000).map(node).collect::<String>())?;
+    for i in 0..60 {
+        let pod =
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: i}]}\n";
+        let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: lab}\n---\n";
+        scratch.write(&format!("cases/c{i}.yaml"), format!("{namespace}{pod}"))?;
+        let expected = "results: [{object: Pod default/a, profile: null}]\n";
+        scratch.write(&format!("cases/c{i}.expected.yaml"), expected)?;
+    }
+    let test = ["test", "cases", "--cluster", "nodes.yaml", "--profiles", "many.yaml"];
+    let ran = profiles(&test, scratch.path())?;
+    same(&format!("exit code: {:.400}", ran.stderr), 2, ran.code)?;
+    let words = "the inputs cause far more work than their size explains";
+    Ok(same(&ran.stderr, true, ran.stderr.contains(words))?)
 }
 
 /// A short file may have many results and entries, with YAML aliases: each result is not compared with each entry.
