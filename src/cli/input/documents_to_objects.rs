@@ -7,6 +7,7 @@ use crate::manifest::{Document, Part};
 use crate::report::{Skipped, UnreadInput};
 use crate::review::admission_review;
 use crate::snapshot::{Builder, FactError, Layer};
+use crate::text::count_with_noun;
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -120,11 +121,60 @@ pub(in crate::cli) enum ObjectSkippedOrUnread<'a> {
     Unread(UnreadInput),
 }
 
+/// Most values of a document that are reported because they are not objects (count). More are counted: a list of a few
+/// megabytes may have millions of numbers.
+const MAX_NO_OBJECTS: usize = 1_000;
+
+/// What a document has, in order.
+#[derive(Default)]
+struct Found<'a> {
+    all: Vec<ObjectSkippedOrUnread<'a>>,
+    no_objects: usize,
+    /// The first value that is only counted.
+    first_more: Option<ObjectSkippedOrUnread<'a>>,
+}
+
+impl<'a> Found<'a> {
+    fn push(&mut self, found: ObjectSkippedOrUnread<'a>) {
+        if !matches!(found, ObjectSkippedOrUnread::Object(_)) {
+            self.no_objects += 1;
+            if self.no_objects > MAX_NO_OBJECTS {
+                // An error makes the result partial, and a skipped value does not.
+                let is_error = matches!(found, ObjectSkippedOrUnread::Unread(_));
+                if is_error && !matches!(self.first_more, Some(ObjectSkippedOrUnread::Unread(_))) {
+                    self.first_more = Some(found);
+                } else {
+                    self.first_more.get_or_insert(found);
+                }
+                return;
+            }
+        }
+        self.all.push(found);
+    }
+
+    fn end(mut self) -> Vec<ObjectSkippedOrUnread<'a>> {
+        let more = count_with_noun(self.no_objects.saturating_sub(MAX_NO_OBJECTS), "more value");
+        let words = format!(
+            "{more} of this document are not Kubernetes objects; only the first {MAX_NO_OBJECTS} are reported"
+        );
+        self.all.extend(self.first_more.map(|first| match first {
+            ObjectSkippedOrUnread::Skipped(skipped) => {
+                ObjectSkippedOrUnread::Skipped(Skipped { reason: words, ..skipped })
+            }
+            ObjectSkippedOrUnread::Unread(unread) => {
+                ObjectSkippedOrUnread::Unread(UnreadInput { message: words, ..unread })
+            }
+            object => object,
+        }));
+        self.all
+    }
+}
+
 /// Objects of a document, in order.
 pub(in crate::cli) fn objects_in(document: &Document) -> Vec<ObjectSkippedOrUnread<'_>> {
-    let mut found = Vec::new();
+    let mut found = Found::default();
     push_object_and_items(document, String::new(), document.json.get(), &AroundItem::default(), &mut found);
-    found
+    found.end()
 }
 
 fn push_object_and_items<'a>(
@@ -132,7 +182,7 @@ fn push_object_and_items<'a>(
     pointer: String,
     json: &'a str,
     around: &AroundItem,
-    found: &mut Vec<ObjectSkippedOrUnread<'a>>,
+    found: &mut Found<'a>,
 ) {
     // It is a slice of the JSON.
     let start = document.range_of_text_in_json(json).map_or(0, |range| range.start);
@@ -193,11 +243,7 @@ fn push_object_and_items<'a>(
 }
 
 /// An AdmissionReview is reviewed as its request.
-fn add_object_of_admission_review<'a>(
-    document: &'a Document,
-    json: &'a str,
-    found: &mut Vec<ObjectSkippedOrUnread<'a>>,
-) {
+fn add_object_of_admission_review<'a>(document: &'a Document, json: &'a str, found: &mut Found<'a>) {
     match admission_review::parse(json.as_bytes()) {
         Err(error) => found.push(ObjectSkippedOrUnread::Unread(unread_value_with_place(
             document,
@@ -226,13 +272,13 @@ fn add_object_of_admission_review<'a>(
                     "AdmissionReview of a pod's {operation}: pods are reviewed on CREATE"
                 )));
             } else {
-                let before = found.len();
+                let before = found.all.len();
                 let pointer = "/request/object".to_owned();
                 push_object_and_items(document, pointer, object.get(), &AroundItem::default(), found);
                 // The request's namespace is the one that counts; the object's own may be missing.
                 let namespace = request.namespace.map(|n| n.to_string()).filter(|n| !n.is_empty());
                 if let (Some(ObjectSkippedOrUnread::Object(object)), Some(namespace)) =
-                    (found.get_mut(before), namespace)
+                    (found.all.get_mut(before), namespace)
                 {
                     object.namespace = Some(namespace);
                 }

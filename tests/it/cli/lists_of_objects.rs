@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 const RULE: &str = "FAB101";
 
 pub(crate) fn add(suite: &mut Suite) {
+    suite.add("lists_of_objects::values_that_are_not_objects_are_counted", || Ok(no_objects()?));
     suite.add("lists_of_objects::each_object_is_reviewed", || Ok(reviewed()?));
     suite.add("lists_of_objects::objects_beside_items_are_reviewed_too", || Ok(both()?));
     suite.add("lists_of_objects::lists_that_are_too_deep_are_an_error", || Ok(too_deep()?));
@@ -194,4 +195,22 @@ fn unreadable() -> Result<(), String> {
         true,
         ran.stderr.contains("error: input.json:1:") && ran.stderr.contains("/items/1/metadata"),
     )
+}
+
+/// Millions of numbers fit in a short list.
+fn no_objects() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    for (item, code, list) in [("1", 2, "errors"), ("{}", 0, "skipped")] {
+        let items = vec![item; 5_000].join(",");
+        scratch.write("list.yaml", format!("apiVersion: v1\nkind: List\nitems: [{items}]\n"))?;
+        let ran = run(&["review", "list.yaml", "-o", "json"], b"", scratch.path())?;
+        same(&format!("exit code of {item}"), code, ran.code)?;
+        let result: Value = serde_json::from_str(&ran.stdout).map_err(|e| e.to_string())?;
+        let all = result[list].as_array().map_or(0, Vec::len);
+        same(&format!("{list} of {item}"), 1_001, all)?;
+        let words =
+            "4000 more values of this document are not Kubernetes objects; only the first 1000 are reported";
+        same(&format!("{item}: {:.300}", ran.stderr), true, ran.stdout.contains(words))?;
+    }
+    Ok(())
 }
