@@ -4,6 +4,7 @@
 mod audit;
 mod certs;
 mod closed_pipe;
+mod create_output_file;
 mod discover;
 mod doctor;
 mod estimate;

@@ -20,12 +20,12 @@ use super::Exit;
 use super::input::{self, documents_to_objects};
 use super::output_flag;
 use super::read_and_write_baseline_file;
+use crate::cli::create_output_file::create_output_file;
 use crate::cli::lines_on_stderr::write_error;
 use crate::report::baseline_comparison::Comparison;
 use crate::snapshot::{Builder, Settings};
 use exit_code_of_audit::exit_code_of_audit;
 use finished_audit::FinishedAudit;
-use std::fs::File;
 use std::io::{self, Write};
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         } else if unreadable {
             write_error(err, format_args!("--write-baseline: not written, since an input cannot be read"))?;
         } else if let Err(error) =
-            File::create(path).and_then(|file| read_and_write_baseline_file::write(file, &now, entries))
+            create_output_file(path).and_then(|file| read_and_write_baseline_file::write(file, &now, entries))
         {
             write_error(err, format_args!("--write-baseline: {}: {error}", path.display()))?;
             return Ok(Exit::Internal);

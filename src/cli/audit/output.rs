@@ -1,10 +1,10 @@
 //! The formats of an audit.
 
 use super::arguments::Format;
+use crate::cli::create_output_file::create_output_file;
 use crate::cli::output_flag::Output;
 use crate::report::audit::json::AuditDocument;
 use crate::report::audit::text;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 /// Writes the result in one format.
@@ -18,7 +18,7 @@ pub(super) fn write(
         None => write_in_format(to.format, audit, verbose, out),
         Some(path) => {
             // Colours are for terminals.
-            let mut file: Box<dyn Write> = Box::new(BufWriter::new(File::create(path)?));
+            let mut file: Box<dyn Write> = Box::new(BufWriter::new(create_output_file(path)?));
             let mut plain = anstream::StripStream::new(&mut *file);
             write_in_format(to.format, audit, verbose, &mut plain)?;
             plain.flush()

@@ -30,6 +30,7 @@ use super::output_flag;
 use super::read_and_write_baseline_file;
 use super::terminal_width;
 use super::{Exit, input};
+use crate::cli::create_output_file::create_output_file;
 use crate::cli::lines_on_stderr::write_error;
 use crate::report::UnreadInput;
 use crate::report::review_text::WhatReviewShows;
@@ -41,7 +42,6 @@ use new_since_baseline::Baselines;
 use output::{InputsToReview, ReviewOutput, Target, WhatIsShown};
 use read_inputs_of_one_config::ReviewOfOneConfig;
 use shown_findings::FindingFilter;
-use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -153,7 +153,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let (summary, baseline) = output.finish_formats_and_baseline(err)?;
     // The old file stays until there is a new one.
     if let (Some(path), Some(baseline)) = (&arguments.write_baseline, baseline)
-        && let Err(error) = File::create(path)
+        && let Err(error) = create_output_file(path)
             .and_then(|file| read_and_write_baseline_file::write(file, &baseline.head, baseline.entries()))
     {
         write_error(err, format_args!("--write-baseline: {}: {error}", path.display()))?;

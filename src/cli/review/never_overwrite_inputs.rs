@@ -1,6 +1,7 @@
 //! A file with results never replaces an input.
 
 use super::config::InputsOfOneConfig;
+use crate::cli::create_output_file::create_output_file;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ pub(super) fn create_unless_input(file: &Path, inputs: &BTreeSet<PathBuf>) -> Re
     if is_input(file, inputs) {
         return Err("this file is an input".to_owned());
     }
-    File::create(file).map_err(|error| error.to_string())
+    create_output_file(file).map_err(|error| error.to_string())
 }
 
 pub(super) fn is_input(file: &Path, inputs: &BTreeSet<PathBuf>) -> bool {
