@@ -1,6 +1,7 @@
 //! Symbolic links in paths that are named, and in directories that are searched for manifests. Whoever may change a repository may add links: to a file with
 //! secrets of the machine that runs the review, whose lines an error would show, or many links to one long file.
 
+use super::hidden_files_of_directories::{is_of_version_control, may_be_version_of_volume};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -8,15 +9,25 @@ use std::path::{Path, PathBuf};
 pub(super) struct LinksOfDirectory {
     /// Where links may lead: the directory, and the Git working tree around it.
     inside: Vec<PathBuf>,
-    /// Files that a link leads to.
-    targets: HashSet<PathBuf>,
+    /// Files that a link leads to, each with the directory of the link. Links of several directories may lead to one file, since
+    /// each directory may have a configuration of its own.
+    targets: HashSet<(PathBuf, PathBuf)>,
+    /// The same files, each once.
+    files: HashSet<PathBuf>,
+    /// Length of the files that links of further directories lead to again (bytes).
+    repeated: u64,
 }
+
+/// Most text that links of further directories lead to again (bytes).
+const MAX_REPEATED_BYTES: u64 = 32 << 20;
 
 /// What to do with a link to a file.
 pub(super) enum Link {
     Read,
-    /// Another link leads to the same file.
+    /// Another link of the same directory leads to the same file.
     Again,
+    /// Links of other directories lead to the same files, which are too long to be read again.
+    TooLong,
     /// It leads out of the directory and of the repository.
     Outside(PathBuf),
 }
@@ -25,22 +36,33 @@ impl LinksOfDirectory {
     pub(super) fn new(directory: &Path) -> Self {
         let own = directory.join(".").canonicalize().ok();
         let inside = own.into_iter().chain(working_tree(directory)).collect();
-        Self { inside, targets: HashSet::new() }
+        Self { inside, targets: HashSet::new(), files: HashSet::new(), repeated: 0 }
     }
 
     /// A link to a regular file; `None` for any other link.
     pub(super) fn add_link(&mut self, link: &Path) -> Option<Link> {
         let target = link.canonicalize().ok().filter(|target| target.is_file())?;
         // A ConfigMap in a volume has a link for each key (kubernetes/kubernetes pkg/volume/util/atomic_writer.go).
-        if !self.inside.iter().any(|inside| target.starts_with(inside)) {
+        if !self.inside.iter().any(|inside| is_file_of_tree(inside, &target)) {
             return Some(Link::Outside(target));
         }
-        Some(if self.targets.insert(target) { Link::Read } else { Link::Again })
+        let directory = link.parent().unwrap_or(Path::new("")).join(".").canonicalize().ok()?;
+        if !self.targets.insert((directory, target.clone())) {
+            return Some(Link::Again);
+        }
+        let length = target.metadata().map_or(0, |about| about.len());
+        if !self.files.insert(target) {
+            self.repeated = self.repeated.saturating_add(length);
+        }
+        Some(if self.repeated > MAX_REPEATED_BYTES { Link::TooLong } else { Link::Read })
     }
 
-    /// Whether a link that was read leads to a file.
-    pub(super) fn is_read_through_link(&self, file: &Path) -> bool {
-        !self.targets.is_empty() && file.canonicalize().is_ok_and(|file| self.targets.contains(&file))
+    /// Whether a file is in a version of a volume, and a link of the volume that was read leads to it.
+    pub(super) fn is_key_of_volume(&self, file: &Path) -> bool {
+        let version = file.ancestors().find(|part| part.file_name().is_some_and(may_be_version_of_volume));
+        let volume = version.and_then(Path::parent).and_then(|volume| volume.join(".").canonicalize().ok());
+        let (Some(volume), Ok(file)) = (volume, file.canonicalize()) else { return false };
+        self.targets.contains(&(volume, file))
     }
 }
 
@@ -56,7 +78,7 @@ pub(in crate::cli) fn why_link_of_repository_is_refused(path: &Path) -> Option<S
             continue;
         }
         let tree = working_tree(part.parent().unwrap_or(Path::new("")));
-        if let Some(tree) = tree.filter(|tree| !target.starts_with(tree)) {
+        if let Some(tree) = tree.filter(|tree| !is_file_of_tree(tree, &target)) {
             return Some(format!(
                 "the symbolic link leads to {}, which is outside of the repository {}; name {} itself",
                 target.display(),
@@ -66,6 +88,12 @@ pub(in crate::cli) fn why_link_of_repository_is_refused(path: &Path) -> Option<S
         }
     }
     None
+}
+
+/// Whether a path is in a directory, and not in one of version control, which has passwords of remote repositories.
+pub(in crate::cli) fn is_file_of_tree(tree: &Path, path: &Path) -> bool {
+    let Ok(inside) = path.strip_prefix(tree) else { return false };
+    !inside.components().any(|part| is_of_version_control(part.as_os_str()))
 }
 
 /// The nearest directory that has an entry `.git`, which is a file in a worktree and in a submodule.

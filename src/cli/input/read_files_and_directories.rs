@@ -199,7 +199,7 @@ impl Search<'_> {
 
     fn add_file_or_link(&mut self, path: PathBuf, is_file: bool, hidden: bool) {
         if is_file {
-            if !hidden || (!self.links.is_read_through_link(&path) && is_manifest(&path)) {
+            if !hidden || (!self.links.is_key_of_volume(&path) && is_manifest(&path)) {
                 self.files.push(path);
             }
             return;
@@ -214,6 +214,11 @@ impl Search<'_> {
                 );
                 self.add_unread(&path, &message);
             }
+            Some(Link::TooLong) => self.add_unread(
+                &path,
+                "links of several directories lead to the same files, which have more than 32 MiB in total when they are read \
+                 again; name these files themselves",
+            ),
             Some(Link::Again) | None => {}
         }
     }

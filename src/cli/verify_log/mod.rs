@@ -3,6 +3,7 @@
 use super::Exit;
 use super::fail_on_flag::FailOn;
 use super::terminal_width;
+use crate::cli::input::links_in_directories::why_link_of_repository_is_refused;
 use crate::cli::lines_on_stderr::write_error;
 use crate::cli::pretty_json::write_pretty_json;
 use crate::nccl_log::{Lines, Log, Place};
@@ -106,6 +107,9 @@ fn read_input_into_log(log: &mut Log, input: usize, file: &Path) -> io::Result<(
 }
 
 fn open(file: &Path) -> io::Result<File> {
+    if let Some(message) = why_link_of_repository_is_refused(file) {
+        return Err(io::Error::other(message));
+    }
     let opened = File::open(file)?;
     if opened.metadata()?.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a directory; name the log files in it"));

@@ -28,6 +28,12 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("many_files::a_fact_counts_for_the_files_before_it", || Ok(facts()?));
     suite.add("many_files::links_stay_in_the_directory_or_repository", || Ok(links()?));
     suite.add("many_files::hidden_manifests_are_read_like_others", || Ok(hidden()?));
+    suite.add("many_files::a_link_takes_no_file_away_from_another_directory", || {
+        Ok(links_and_configurations()?)
+    });
+    suite.add("many_files::links_repeat_no_long_file", || Ok(repeated_links()?));
+    suite.add("many_files::files_of_version_control_are_not_shown", || Ok(version_control()?));
+    suite.add("many_files::results_are_not_written_through_links", || Ok(links_of_outputs()?));
     suite.add("many_files::named_links_stay_in_the_repository", || Ok(named_links()?));
     suite.add("many_files::a_directory_that_is_too_deep_is_an_error", || Ok(deep_directory()?));
     suite.add("many_files::equal_pods_have_a_short_way_to_their_diff", || Ok(diff_of_equal_pods()?));
@@ -185,6 +191,98 @@ fn hidden() -> Result<(), String> {
         same("other", false, (ran.stderr + &ran.stdout).contains(".other.yaml"))?;
     }
     Ok(())
+}
+
+fn link(scratch: &Scratch, target: &str, name: &str) -> Result<(), String> {
+    std::os::unix::fs::symlink(target, scratch.path().join(name)).map_err(|e| e.to_string())
+}
+
+/// Each directory may have a configuration of its own.
+fn links_and_configurations() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    scratch.write("tree/base/pod", "apiVersion: v1\nkind: Pod\nmetadata: {name: p, annotations: {fabric-admission.dev/profile: nosuch}}\nspec: {containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 8}}}]}\n")?;
+    for directory in ["aaa", "prod"] {
+        scratch.write(&format!("tree/{directory}/other"), "")?;
+        link(&scratch, "../base/pod", &format!("tree/{directory}/pod.yaml"))?;
+    }
+    scratch.write("tree/aaa/.fabric-admission.yaml", "failOn: never\n")?;
+    let (code, result) = json(&["tree"], scratch.path())?;
+    same("exit code", Some(1), code)?;
+    same("results", 2, result["results"].as_array().map_or(0, Vec::len))
+}
+
+fn repeated_links() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    scratch.write("tree/base/pod", pod("p", 8, 12 << 20))?;
+    for directory in ["a", "b", "c", "d", "e"] {
+        scratch.write(&format!("tree/{directory}/other"), "")?;
+        link(&scratch, "../base/pod", &format!("tree/{directory}/pod.yaml"))?;
+    }
+    let ran = run(&["review", "tree", "--fail-on", "never"], b"", scratch.path())?;
+    same("exit code", 2, ran.code)?;
+    let words = "tree/d/pod.yaml:1:1: links of several directories lead to the same files";
+    same(&ran.stderr, true, ran.stderr.contains(words))?;
+    same("c", false, ran.stderr.contains("tree/c/pod.yaml:1:1: links"))
+}
+
+/// The directory `.git` may have the password of a remote repository.
+fn version_control() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    scratch.write("tree/.git/config", "url: [password\n")?;
+    scratch.write("tree/a/pod.yaml", pod("a", 8, 0))?;
+    scratch.write("tree/b/pod.yaml", pod("b", 8, 0))?;
+    scratch.write("tree/b/.fabric-admission.yaml", "cluster: [../.git/config]\n")?;
+    link(&scratch, "../.git/config", "tree/a/link.yaml")?;
+    for named in ["tree/a", "tree/a/link.yaml", "tree/b"] {
+        let ran = run(&["review", named, "--fail-on", "never"], b"", scratch.path())?;
+        same(&format!("{named}: {}", ran.stderr), 2, ran.code)?;
+        same(&format!("{named}: {}", ran.stderr), true, ran.stderr.contains("outside of the"))?;
+        same("shows the file", false, (ran.stderr + &ran.stdout).contains("password"))?;
+    }
+    let ran = run(&["verify-log", "tree/a/link.yaml"], b"", scratch.path())?;
+    same(&format!("verify-log: {}", ran.stderr), true, ran.stderr.contains("the symbolic link leads to "))
+}
+
+/// A change of others may replace a file of results by a link to a file of the machine.
+fn links_of_outputs() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    scratch.write("tree/.git", "gitdir: elsewhere\n")?;
+    scratch.write("tree/pod.yaml", pod("a", 8, 0))?;
+    scratch.write("outside/old", "old\n")?;
+    for (target, name) in
+        [("../outside/old", "out.a"), ("../outside/new", "out.b"), ("../outside", "directory")]
+    {
+        link(&scratch, target, &format!("tree/{name}"))?;
+    }
+    let tree = scratch.path().join("tree");
+    for file in ["out.a", "out.b", "directory/new"] {
+        for command in [
+            format!("review pod.yaml -o sarif={file}"),
+            format!("review pod.yaml --write-baseline {file}"),
+            format!("audit --cluster pod.yaml -o json={file}"),
+            format!("audit --cluster pod.yaml --write-baseline {file}"),
+        ] {
+            let arguments: Vec<&str> = command.split(' ').collect();
+            let ran = run(&arguments, b"", &tree)?;
+            same(
+                &format!("{command}: {}", ran.stderr),
+                true,
+                ran.stderr.contains("the symbolic link leads to "),
+            )?;
+            same(&command, true, ran.code > 1)?;
+        }
+    }
+    same(
+        "old",
+        "old\n",
+        fs::read_to_string(scratch.path().join("outside/old")).map_err(|e| e.to_string())?.as_str(),
+    )?;
+    same("new", false, scratch.path().join("outside/new").exists())?;
+    // A link in the repository stays usable.
+    link(&scratch, "pod.sarif", "tree/inside")?;
+    fs::write(tree.join("pod.sarif"), "").map_err(|e| e.to_string())?;
+    let ran = run(&["review", "pod.yaml", "--fail-on", "never", "-o", "sarif=inside"], b"", &tree)?;
+    same(&format!("inside: {}", ran.stderr), 0, ran.code)
 }
 
 /// Lines of one pod are in all of them.

@@ -1,7 +1,7 @@
 //! The paths in a configuration file. Whoever may change a repository may change its configuration, so a path must not lead
 //! the review out of the repository, or to a device that never ends.
 
-use crate::cli::input::links_in_directories::working_tree;
+use crate::cli::input::links_in_directories::{is_file_of_tree, working_tree};
 use std::path::{Path, PathBuf};
 
 /// A path of a configuration file in `directory`, as the command line would name it.
@@ -15,7 +15,7 @@ pub(super) fn join_or_refuse_outside_repository(directory: &Path, path: &Path) -
     if !whole.is_file() && !whole.is_dir() {
         return Err(format!("{} is neither a file nor a directory", path.display()));
     }
-    match working_tree(directory).filter(|tree| !whole.starts_with(tree)) {
+    match working_tree(directory).filter(|tree| !is_file_of_tree(tree, &whole)) {
         None => Ok(joined),
         Some(tree) => Err(format!(
             "{} is outside of the repository {}; name it with a flag instead",
