@@ -20,6 +20,9 @@ use std::path::{Path, PathBuf};
 /// Bytes of one read.
 const CHUNK: usize = 256 * 1024;
 
+/// Longest line (bytes). A device such as /dev/zero never ends a line.
+const MAX_LINE_BYTES: usize = 64 << 20;
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Log with the output of NCCL, from one or more ranks; standard input if FILE is `-` or missing
@@ -85,7 +88,7 @@ fn read_input_into_log(log: &mut Log, input: usize, file: &Path) -> io::Result<(
     let mut source: Box<dyn Read> =
         if file == Path::new("-") { Box::new(io::stdin().lock()) } else { Box::new(open(file)?) };
     let mut lines = Lines::default();
-    let mut line = 0;
+    let (mut line, mut unfinished) = (0, 0_usize);
     let mut buffer = vec![0; CHUNK];
     loop {
         let length = match source.read(&mut buffer) {
@@ -94,10 +97,23 @@ fn read_input_into_log(log: &mut Log, input: usize, file: &Path) -> io::Result<(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
-        lines.push(buffer.get(..length).unwrap_or_default(), |cut| {
+        let chunk = buffer.get(..length).unwrap_or_default();
+        lines.push(chunk, |cut| {
             line += 1;
             log.add_line(cut, Place { input, line });
         });
+        unfinished = match memchr::memrchr(b'\n', chunk) {
+            Some(end) => length - end - 1,
+            None => unfinished + length,
+        };
+        if unfinished > MAX_LINE_BYTES {
+            let message = format!(
+                "line {} of this log has more than {} MiB; name a log of NCCL",
+                line + 1,
+                MAX_LINE_BYTES >> 20
+            );
+            return Err(io::Error::other(message));
+        }
     }
     lines.end_with_unfinished_line(|cut| {
         line += 1;
@@ -107,8 +123,9 @@ fn read_input_into_log(log: &mut Log, input: usize, file: &Path) -> io::Result<(
 }
 
 fn open(file: &Path) -> io::Result<File> {
-    if let Some(message) = why_link_of_repository_is_refused(file) {
-        return Err(io::Error::other(message));
+    // A change of others may replace a log of a repository by a link to a file of the machine.
+    if let Some(refused) = why_link_of_repository_is_refused(file) {
+        return Err(io::Error::other(refused));
     }
     let opened = File::open(file)?;
     if opened.metadata()?.is_dir() {
