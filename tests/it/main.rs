@@ -94,6 +94,7 @@ mod cli {
     pub(crate) mod examples_of_the_readme;
     pub(crate) mod explain;
     pub(crate) mod forged_runner_commands;
+    pub(crate) mod links_of_others;
     pub(crate) mod links_of_logs;
     pub(crate) mod lists_of_objects;
     pub(crate) mod long_streams;
@@ -216,6 +217,7 @@ fn main() -> std::process::ExitCode {
     cli::monitor::add(&mut suite);
     cli::monitor_with_odd_input::add(&mut suite);
     cli::published_schemas::add(&mut suite);
+    cli::links_of_others::add(&mut suite);
     cli::links_of_logs::add(&mut suite);
     cli::lists_of_objects::add(&mut suite);
     cli::long_streams::add(&mut suite);

@@ -1,0 +1,113 @@
+//! Symbolic links that another person's change may bring: what is written, what is read, and which configuration
+//! counts. Links that are named as inputs are in `many_files`.
+
+use crate::support::round_trip::same;
+use crate::support::suite::{Outcome, Suite};
+use crate::support::{Ran, Scratch, read, run};
+use std::os::unix::fs::symlink;
+
+const POD: &str =
+    "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}]}\n";
+/// A pod with an error.
+const BAD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, annotations: {fabric-admission.dev/profile: none-such}}\nspec: \
+                   {containers: [{name: c, image: i}]}\n";
+const CONFIG: &str = ".fabric-admission.yaml";
+
+pub(crate) fn add(suite: &mut Suite) {
+    suite.add("links_of_others::no_output_follows_a_link_out_of_the_repository", outputs);
+    suite.add("links_of_others::a_linked_file_is_judged_under_each_configuration", configurations);
+    suite.add("links_of_others::the_directory_of_git_is_outside", directory_of_git);
+}
+
+fn link(scratch: &Scratch, target: &str, name: &str) -> Result<(), String> {
+    symlink(target, scratch.path().join(name)).map_err(|e| format!("{name}: {e}"))
+}
+
+fn outputs() -> Outcome {
+    let scratch = Scratch::new()?;
+    scratch.write("tree/.git/config", "[core]\n")?;
+    scratch.write("tree/in/pod.yaml", POD)?;
+    scratch.write("tree/own.txt", "old")?;
+    scratch.write("outside/file", "kept")?;
+    link(&scratch, "../outside/file", "tree/file")?;
+    link(&scratch, "../outside/new", "tree/new")?;
+    link(&scratch, "file", "tree/chain")?;
+    link(&scratch, "../outside", "tree/directory")?;
+    link(&scratch, ".git/hook", "tree/hook")?;
+    link(&scratch, "own.txt", "tree/inside")?;
+    let at = |arguments: &[&str]| run(arguments, b"", &scratch.path().join("tree"));
+    let commands: [(&[&str], &str); 8] = [
+        (&["review", "in", "-o"], "sarif="),
+        (&["review", "in", "-o"], "text="),
+        (&["review", "in", "-o"], "yaml="),
+        (&["review", "in", "--write-baseline"], ""),
+        (&["audit", "--cluster", "in", "-o"], "json="),
+        (&["audit", "--cluster", "in", "-o"], "text="),
+        (&["audit", "--cluster", "in", "--write-baseline"], ""),
+        (&["review", "in", "-o", "json=own.json", "-o"], "sarif="),
+    ];
+    for (command, format) in commands {
+        for name in ["file", "new", "chain", "directory/file", "directory/new", "hook"] {
+            let value = format!("{format}{name}");
+            let ran = at(&[command, &[&*value]].concat())?;
+            same(&format!("{command:?} {value}: {}", ran.stderr), true, ran.code >= 2)?;
+            same(&ran.stderr, true, ran.stderr.contains("the symbolic link leads to "))?;
+        }
+        // Paths without such a link are written as before.
+        for name in ["inside", "../outside/named", "/dev/null", "/dev/stdout"] {
+            let value = format!("{format}{name}");
+            let ran = at(&[command, &[&*value]].concat())?;
+            same(&format!("{command:?} {value}: {}", ran.stderr), true, ran.code < 2)?;
+        }
+    }
+    same("the file outside", "kept", &*read(&scratch.path().join("outside/file"))?)?;
+    same("a new file outside", false, scratch.path().join("outside/new").exists())?;
+    same("a file of Git", false, scratch.path().join("tree/.git/hook").exists())?;
+    same("the file inside", false, read(&scratch.path().join("tree/own.txt"))? == "old")?;
+    same("a file that is named", true, scratch.path().join("outside/named").exists())?;
+    // Without a repository, links belong to the user.
+    link(&scratch, "outside/file", "mine")?;
+    let ran = run(&["review", "tree/in", "-o", "sarif=mine"], b"", scratch.path())?;
+    same(&ran.stderr, true, ran.code < 2)?;
+    Ok(same("the user's file", false, read(&scratch.path().join("outside/file"))? == "kept")?)
+}
+
+/// A link in a directory with a lenient configuration takes no file away from another directory.
+fn configurations() -> Outcome {
+    let scratch = Scratch::new()?;
+    scratch.write(".git", "gitdir: elsewhere\n")?;
+    scratch.write("base/x.txt", BAD)?;
+    scratch.write(&format!("prod/{CONFIG}"), "failOn: error\n")?;
+    link(&scratch, "../base/x.txt", "prod/x.yaml")?;
+    let review = || run(&["review", "."], b"", scratch.path());
+    same("exit code", 1, review()?.code)?;
+    scratch.write(&format!("aaa/{CONFIG}"), "failOn: never\n")?;
+    link(&scratch, "../base/x.txt", "aaa/x.yaml")?;
+    link(&scratch, "../base/x.txt", "aaa/y.yaml")?;
+    let both = review()?;
+    same(&format!("exit code with another link: {}", both.stdout), 1, both.code)?;
+    for (name, is_read) in [("aaa/x.yaml", true), ("aaa/y.yaml", false), ("prod/x.yaml", true)] {
+        same(name, is_read, both.stdout.contains(name))?;
+    }
+    Ok(())
+}
+
+/// The directory `.git` holds credentials of remotes.
+fn directory_of_git() -> Outcome {
+    let scratch = Scratch::new()?;
+    scratch.write("tree/.git/config", "url: [hidden\n")?;
+    scratch.write("tree/a/pod.yaml", POD)?;
+    scratch.write("tree/b/pod.yaml", POD)?;
+    scratch.write(&format!("tree/b/{CONFIG}"), "cluster: [../.git/config]\n")?;
+    link(&scratch, "../.git/config", "tree/a/x.yaml")?;
+    link(&scratch, ".git", "tree/git")?;
+    let tree = scratch.path().join("tree");
+    for named in ["a", "a/x.yaml", "git/config", "b"] {
+        let ran = run(&["review", named], b"", &tree)?;
+        same(&format!("exit code of {named}: {}", ran.stderr), 2, ran.code)?;
+        let Ran { stdout, stderr, .. } = ran;
+        same(&stderr, true, stderr.contains("outside of the "))?;
+        same("shows the file", false, (stdout + &stderr).contains("hidden"))?;
+    }
+    Ok(())
+}
