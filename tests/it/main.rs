@@ -94,8 +94,8 @@ mod cli {
     pub(crate) mod examples_of_the_readme;
     pub(crate) mod explain;
     pub(crate) mod forged_runner_commands;
-    pub(crate) mod links_of_others;
     pub(crate) mod links_of_logs;
+    pub(crate) mod links_of_others;
     pub(crate) mod lists_of_objects;
     pub(crate) mod long_streams;
     pub(crate) mod many_files;
