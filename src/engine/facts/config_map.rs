@@ -9,7 +9,7 @@ use super::resources_in_device_plugin_config::{
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::json::maps_of_request::TextIfAny;
 use crate::json::types_of_decoded_fields::{Text, optional_struct};
-use crate::nccl::variable_table::{may_be_in_table, may_set_known_variable};
+use crate::nccl::variable_table::{find_variable, may_be_in_table, may_set_known_variable};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
@@ -42,7 +42,8 @@ pub(super) enum ConfigMapFact {
 /// Longest text that is kept (bytes): a script, not a data set.
 const MAX_TEXT_LENGTH: usize = 64 * 1024;
 
-/// Most variables and scripts of a ConfigMap that are kept (count). The environment of a container has some hundred.
+/// Most variables and scripts of a ConfigMap that are kept (count); known variables are kept beyond it. The environment of a
+/// container has some hundred.
 const MAX_TEXTS: usize = 4_096;
 
 /// `data`, of which only this is kept: of 200,000 keys, a map takes half a second.
@@ -71,7 +72,8 @@ impl<'de> Deserialize<'de> for Data {
                     }
                     let kept = text.len() <= MAX_TEXT_LENGTH
                         && (may_be_in_table(&key) || text.contains('=') && may_set_known_variable(&text));
-                    if kept && data.texts.len() < MAX_TEXTS {
+                    // Other names must not hide one that a profile forbids.
+                    if kept && (data.texts.len() < MAX_TEXTS || find_variable(&key).is_some()) {
                         data.texts.insert(key.into_owned(), text.into_owned());
                     }
                 }
@@ -115,6 +117,16 @@ mod tests {
         assert_eq!(names(r#"{"configList":[{"resourceName":"a"}]}"#), "rdma/a");
         assert!(pools(r#"{"log":"debug"}"#).is_none());
         assert!(read(r#"{"data":{"run.sh":"echo"}}"#).unwrap().1.is_none());
+    }
+
+    #[test]
+    fn many_other_names_hide_no_known_variable() {
+        let names =
+            (0..MAX_TEXTS + 10).map(|i| format!(r#""NCCL_A{i:05}":"1""#)).collect::<Vec<_>>().join(",");
+        let json = format!(r#"{{"data":{{{names},"NCCL_DEBUG":"INFO","NCCL_Z":"1"}}}}"#);
+        let Some(ConfigMapFact::Texts(texts)) = read(&json).unwrap().1 else { panic!("no texts") };
+        assert_eq!(texts.data.len(), MAX_TEXTS + 1);
+        assert!(texts.data.contains_key("NCCL_DEBUG") && !texts.data.contains_key("NCCL_Z"));
     }
 
     #[test]
