@@ -30,7 +30,6 @@ impl PlaceIndex {
         let from = all.partition_point(|(other, _)| *other < hash);
         let rest = all.get(from..).unwrap_or_default();
         let same = rest.get(..rest.partition_point(|(other, _)| *other == hash)).unwrap_or_default();
-        let name = name.to_owned();
-        same.iter().map(|(_, place)| *place).filter(move |place| name_of(*place) == Some(&*name))
+        same.iter().map(|(_, place)| *place).filter(move |place| name_of(*place) == Some(name))
     }
 }
