@@ -123,7 +123,7 @@ fn only_near_name(name: &str, prefix: &str) -> Option<&'static Variable> {
 /// each place at most once (optimal string alignment). With one or two slips, what is equal is skipped, and a few ways are
 /// tried at each place that differs. A table of all distances, as crates make it, takes a hundred times as long, and a
 /// pod may list names that are near to many known ones.
-fn slips_between(one: &[u8], other: &[u8], most: usize) -> Option<usize> {
+pub(crate) fn slips_between(one: &[u8], other: &[u8], most: usize) -> Option<usize> {
     let equal = one.iter().zip(other).take_while(|(a, b)| a == b).count();
     let (one, other) = (one.get(equal..)?, other.get(equal..)?);
     let rest = match (one, other) {

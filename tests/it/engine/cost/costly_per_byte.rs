@@ -16,7 +16,7 @@ const LARGE: usize = 240 << 10;
 /// Group, kind, what it is, and how it is made of a length.
 type Shape = (&'static str, &'static str, &'static str, fn(usize) -> Value);
 
-const SHAPES: [Shape; 15] = [
+const SHAPES: [Shape; 16] = [
     (
         "nv-ipam.nvidia.com",
         "CIDRPool",
@@ -57,6 +57,16 @@ const SHAPES: [Shape; 15] = [
         annotations.insert("fabric-admission.dev/profile".to_owned(), "p".into());
         json!({"metadata": {"annotations": annotations}, "spec": {"containers": [
             {"name": "a", "image": "x", "resources": {"limits": {"nvidia.com/gpu": 8}}}]}})
+    }),
+    ("jobset.x-k8s.io", "JobSet", "templates with labels of domains that are near to ours", |n| {
+        let template = |i: usize| {
+            let label = |j: usize| (format!("fabric-admission.de{}/njec{i}{j}", j % 10), "".into());
+            let labels: serde_json::Map<String, Value> = (0..200).map(label).collect();
+            let container =
+                json!({"name": "a", "image": "x", "resources": {"limits": {"nvidia.com/gpu": 8}}});
+            json!({"name": format!("j{i}"), "template": {"spec": {"template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}}}}})
+        };
+        json!({"spec": {"replicatedJobs": (0..n / 7_000).map(template).collect::<Vec<_>>()}})
     }),
     ("", "Pod", "a reason in blanks for findings that are ignored", |n| {
         let blanks = " ".repeat(n / 2);

@@ -1,7 +1,9 @@
 //! FAB816: an annotation or label of fabric-admission that has no effect on a pod.
 
+use crate::decision_limits::DecisionLimits;
 use crate::facts::{MODE_LABEL, PROFILE_ANNOTATION};
 use crate::json::types_of_decoded_fields::{Pairs, Text};
+use crate::nccl::unread_variable_names::slips_between;
 use crate::plan::{CONTAINERS_ANNOTATION, FILE_ANNOTATION, INJECT_ANNOTATION, RAILS_ANNOTATION};
 use crate::pod::fabric_signs::{IGNORE_PREFIX, OWN_DOMAIN};
 use crate::pod::how_ranks_start::RANKS_ANNOTATION;
@@ -33,8 +35,7 @@ const ANNOTATIONS: [(&str, &[&str]); 7] = [
     (INJECTED_ANNOTATION, &[]),
 ];
 
-/// Most annotations and most labels that are compared with ours, which takes a microsecond each. A pod has room for a
-/// hundred thousand.
+/// Most annotations and most labels of a pod that are compared with ours. A pod has room for a hundred thousand.
 const MAX_COMPARED: usize = 200;
 
 fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
@@ -42,19 +43,29 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let alike = |(key, _): &(&str, &Text<'_>)| may_be_ours(key);
     let annotations = metadata.annotations.iter().flat_map(Pairs::iter).filter(alike);
     for (key, value) in annotations.take(MAX_COMPARED) {
-        if let Some((message, fix)) = problem_and_fix_of_annotation(key, value) {
+        if findings.must_stop_reporting() {
+            return;
+        }
+        if let Some((message, fix)) = problem_and_fix_of_annotation(key, value, context.deadline) {
             findings.add(pointers_in_pod::annotation(key), message, fix);
         }
     }
     let labels = metadata.labels.iter().flat_map(Pairs::iter).filter(alike);
     for (key, _) in labels.take(MAX_COMPARED) {
-        if let Some((message, fix)) = problem_and_fix_of_label(key) {
+        if findings.must_stop_reporting() {
+            return;
+        }
+        if let Some((message, fix)) = problem_and_fix_of_label(key, context.deadline) {
             findings.add(format!("/metadata/labels/{}", json_pointer_token(key)), message, fix);
         }
     }
 }
 
-fn problem_and_fix_of_annotation(key: &str, value: &str) -> Option<(String, String)> {
+fn problem_and_fix_of_annotation(
+    key: &str,
+    value: &str,
+    deadline: &DecisionLimits<'_>,
+) -> Option<(String, String)> {
     if let Some((_, values)) = ANNOTATIONS.into_iter().find(|(known, _)| *known == key) {
         return unread_value(key, value, values);
     }
@@ -65,7 +76,7 @@ fn problem_and_fix_of_annotation(key: &str, value: &str) -> Option<(String, Stri
         return Some(problem_and_fix_of_mode_key());
     }
     let shown = escaped_and_cut(key, 80);
-    Some(match annotation_meant(key) {
+    Some(match annotation_meant(key, deadline) {
         Some(near) => {
             (format!("annotation {shown} has no effect; did you mean {near}?"), format!("Write {near}."))
         }
@@ -99,11 +110,11 @@ fn unread_value(key: &str, value: &str, values: &[&str]) -> Option<(String, Stri
     Some((format!("{key}: value {shown:?} has no effect; valid values are {}", quoted.join(" and ")), fix))
 }
 
-fn problem_and_fix_of_label(key: &str) -> Option<(String, String)> {
+fn problem_and_fix_of_label(key: &str, deadline: &DecisionLimits<'_>) -> Option<(String, String)> {
     if key == MODE_LABEL {
         return Some(problem_and_fix_of_mode_key());
     }
-    let known = has_our_or_near_domain(key).then(|| annotation_meant(key)).flatten()?;
+    let known = has_our_or_near_domain(key).then(|| annotation_meant(key, deadline)).flatten()?;
     Some((
         format!("label {} has no effect: the webhook reads annotation {known}", escaped_and_cut(key, 80)),
         format!("Remove the label, and write annotation {known}."),
@@ -128,25 +139,23 @@ fn may_be_ours(key: &str) -> bool {
 /// Whether a key has our domain, or one that is one mistake away.
 fn has_our_or_near_domain(key: &str) -> bool {
     let own = OWN_DOMAIN.trim_end_matches('/');
-    // Two mistakes leave one of five parts as it is; the distance costs thousands of instructions.
-    let near = |(domain, _): (&str, &str)| {
-        let parts = ["fabr", "ic-a", "dmis", "sion", ".dev"];
-        parts.iter().any(|part| domain.contains(part)) && strsim::osa_distance(domain, own) <= 2
-    };
+    let near = |(domain, _): (&str, &str)| slips_between(domain.as_bytes(), own.as_bytes(), 2).is_some();
     key.starts_with(OWN_DOMAIN) || may_be_ours(key) && key.split_once('/').is_some_and(near)
 }
 
-/// The annotation that a key was probably meant for.
-fn annotation_meant(key: &str) -> Option<&'static str> {
+/// The annotation that a key was probably meant for, as long as this decision may compare names.
+fn annotation_meant(key: &str, deadline: &DecisionLimits<'_>) -> Option<&'static str> {
     let name = |key: &'static str| key.strip_prefix(OWN_DOMAIN);
     let (_, wanted) = key.split_once('/')?;
-    let near = nearest_if_probably_meant(wanted, ANNOTATIONS.into_iter().filter_map(|(key, _)| name(key)))?;
+    let names = ANNOTATIONS.into_iter().filter_map(|(key, _)| name(key));
+    let near = nearest_if_probably_meant(wanted, deadline.take_names_within_budgets(wanted, names))?;
     ANNOTATIONS.into_iter().map(|(key, _)| key).find(|key| name(key) == Some(near))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decision_limits::NEVER;
 
     #[test]
     fn annotations_with_and_without_effect() {
@@ -163,7 +172,7 @@ mod tests {
             ("example.com/profile", "a"),
             ("fabric.example.com/inject", "no"),
         ] {
-            assert_eq!(problem_and_fix_of_annotation(key, value), None, "{key}");
+            assert_eq!(problem_and_fix_of_annotation(key, value, &NEVER), None, "{key}");
         }
         for (key, value) in [
             ("fabric-admission.dev/profil", "a"),
@@ -175,15 +184,15 @@ mod tests {
             ("fabric-admission.dev/multi-node", "yes"),
             ("fabric-admission.dev/mode", "enforce"),
         ] {
-            assert!(problem_and_fix_of_annotation(key, value).is_some(), "{key}: {value}");
+            assert!(problem_and_fix_of_annotation(key, value, &NEVER).is_some(), "{key}: {value}");
         }
         assert!(
-            problem_and_fix_of_label("fabric-admission.dev/mode").is_some()
-                && problem_and_fix_of_label("fabric-admission.dev/inject").is_some()
+            problem_and_fix_of_label("fabric-admission.dev/mode", &NEVER).is_some()
+                && problem_and_fix_of_label("fabric-admission.dev/inject", &NEVER).is_some()
         );
         assert!(
-            problem_and_fix_of_label("fabric-admission.dev/unheard-of").is_none()
-                && problem_and_fix_of_label("app").is_none()
+            problem_and_fix_of_label("fabric-admission.dev/unheard-of", &NEVER).is_none()
+                && problem_and_fix_of_label("app", &NEVER).is_none()
         );
     }
 
