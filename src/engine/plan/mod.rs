@@ -55,6 +55,7 @@ pub use left_out_types::{
     VariableSetByPod, VariableWithoutInterface, VariablesLeftOut,
 };
 pub(crate) use memlock_annotation::ULIMITS_ANNOTATION;
+pub(crate) use nccl_conf_and_small_files::count_variables_in_nccl_conf_of_annotation;
 pub(crate) use nccl_conf_and_small_files::field_path as file_field_path;
 pub(crate) use own_or_default_namespace::is_own_or_default_namespace;
 pub use plan_pod::plan_profile_for_pod;

@@ -180,6 +180,12 @@ pub(super) fn file_annotation_of_pod<'p>(pod: &'p PodView<'_>, name: &str) -> Op
     }
 }
 
+/// Variables in the pod's own `nccl.conf` that rules read (count).
+pub(crate) fn count_variables_in_nccl_conf_of_annotation(pod: &PodView<'_>) -> usize {
+    let text = file_annotation_of_pod(pod, NCCL_CONF);
+    text.map_or(0, |text| nccl_conf_format::first_variables_of_conf(text).count())
+}
+
 /// The annotations and the volume. `planned`: the changes so far, which take room and places among the volumes. `own`: the
 /// pod's own `nccl.conf`.
 pub(super) fn plan_file_annotations_and_volume(

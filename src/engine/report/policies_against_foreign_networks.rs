@@ -20,10 +20,13 @@ TEXT.findAll('(?i)"namespace"\\s*:\\s*"[^"]*"').all(member, member.split('"')[3]
 /// Whether a text gives its interfaces no identity of its own: with the GUID of another tenant's port, a pod is in the
 /// partitions of that port, and with nv-ipam's arguments, it takes addresses of any pool. ib-kubernetes writes GUIDs into
 /// stored pods.
-const IDENTITY: &str = r#"!TEXT.matches('(?i)"(infiniband-guid|deviceid)"\\s*:') &&
+const IDENTITY: &str = r#"TEXT.size() > 8000 || !TEXT.matches('(?i)"(infiniband-guid|deviceid)"\\s*:') &&
 !TEXT.matches('"(guid|pkey|mellanox[.]infiniband[.]app)"\\s*:') &&
 !TEXT.matches('(?i)"(poolnames|pooltype|allocatedefaultgateway|allocateipwithindex)"\\s*:') ||
 oldObject != null && TEXT == BEFORE || request.userInfo.username in WRITERS"#;
+/// Whether a text is short enough to be judged: the API server takes time by the square of the number of networks, 30 s for
+/// 240 kB. 256 networks in the short form have about 4,000 characters.
+const LENGTH: &str = "TEXT.size() <= 8000 || oldObject != null && TEXT == BEFORE";
 /// Service accounts of ib-kubernetes, in its own manifests and in those of the NVIDIA Network Operator.
 const IB_KUBERNETES: [&str; 2] = [
     "system:serviceaccount:kube-system:ib-kubernetes",
@@ -32,7 +35,7 @@ const IB_KUBERNETES: [&str; 2] = [
 /// Whether nothing must be checked: no network plugin runs in the node's network, and what does not change was judged
 /// before. Multus takes a text with one of these three characters for JSON.
 const ALLOWED: &str = r#"object.spec.?hostNetwork.orValue(false) || TEXT == '' ||
-oldObject != null && TEXT == BEFORE ||
+oldObject != null && TEXT == BEFORE || TEXT.size() > 8000 ||
 (TEXT.matches('[\\[{"]') ?
 JSON :
 SHORT)"#;
@@ -91,6 +94,15 @@ pub fn network_isolation_policies(open: &[String]) -> Vec<Value> {
         );
         json!({"expression": expression, "message": message, "reason": "Forbidden"})
     };
+    let length = |name: &str, of: &str| {
+        let expression = LENGTH
+            .replace("BEFORE", &format!("variables.{name}Before"))
+            .replace("TEXT", &format!("variables.{name}"));
+        let message = format!(
+            "FAB150 {of} has more than 8,000 characters, which takes the API server too long to check: this cluster isolates namespaces; write a shorter annotation"
+        );
+        json!({"expression": expression, "message": message, "reason": "Forbidden"})
+    };
     let mut variables = text("networks", NETWORKS_ANNOTATION).to_vec();
     variables.extend(text("defaultNetwork", DEFAULT_NETWORK_ANNOTATION));
     variables.push(json!({"name": "open", "expression": namespaces(&["default"])}));
@@ -103,6 +115,8 @@ pub fn network_isolation_policies(open: &[String]) -> Vec<Value> {
         "validations": [
             check("networks", "variables.open", "a network"),
             check("defaultNetwork", "variables.openToDefault", "the default network"),
+            length("networks", "the networks annotation"),
+            length("defaultNetwork", "the annotation of the default network"),
             identity("networks", "the networks annotation"),
             identity("defaultNetwork", "the annotation of the default network"),
         ],

@@ -11,7 +11,7 @@ use crate::multus;
 use crate::nodes::NodeConstraintsOfPod;
 use crate::patch::{Patch, write_plan_as_json_patch};
 use crate::plan::pod_with_plan::PodWithPlan;
-use crate::plan::{Edit, GKE_DOMAIN, Plan, plan_profile_for_pod};
+use crate::plan::{Edit, GKE_DOMAIN, Plan, count_variables_in_nccl_conf_of_annotation, plan_profile_for_pod};
 use crate::pod::PodView;
 use crate::pod::limits_and_costs_of_pods::{
     COST_OF_CLAIM, COST_OF_CONTAINER, COST_OF_NETWORK, COST_OF_NODE_CONDITION, COST_OF_PROFILE,
@@ -212,6 +212,8 @@ impl<'p> ExaminedPod<'p> {
             .into_iter()
             .map(|key| pod.annotation(key).map_or(0, str::len))
             .sum::<usize>();
+        // Rules read each line for each container that mounts the file.
+        let lines = count_variables_in_nccl_conf_of_annotation(pod).saturating_mul(containers().count());
         let listed = self.subject.readable_networks().map_or(0, |networks| networks.items.len());
         let conditions = NodeConstraintsOfPod::count_node_conditions(pod, 0) + pod.tolerations().len();
         let conditions = conditions.saturating_mul(COST_OF_NODE_CONDITION);
@@ -221,7 +223,7 @@ impl<'p> ExaminedPod<'p> {
         let profiles = cost_of_profiles(&self.subject, self.subject.snapshot);
         let containers = containers().count() * COST_OF_CONTAINER;
         let variables = variables.saturating_mul(COST_OF_VARIABLE);
-        let parts = [containers, resources, claims, variables, compared, profiles, conditions, texts];
+        let parts = [containers, resources, claims, variables, compared, profiles, conditions, texts, lines];
         parts.into_iter().fold(self.count_planned_values(), usize::saturating_add)
     }
 

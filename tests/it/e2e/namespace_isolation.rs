@@ -169,6 +169,13 @@ fn policy(plane: &Plane) -> Outcome {
         assert!(!(policy && usual), "refused: {key}: {text}: {}", done.stderr);
     }
     eprintln!("{refused} of {} pods are refused", pods.len());
+    // To read it would take the API server ten seconds.
+    for key in [NETWORKS, DEFAULT] {
+        let done = create(&pod("long", key, &"own,".repeat(60_000)))?;
+        assert!(!done.ok && done.stderr.contains("more than 8,000 characters"), "{key}: {}", done.stderr);
+        let done = create(&pod("most", key, "own,".repeat(2_000).trim_end_matches(',')))?;
+        assert!(done.ok, "{key}: {}", done.stderr);
+    }
     // A change is judged as well, and what stands there may stay.
     let mut held = pod("held", "example.com/a", "b");
     held["metadata"]["annotations"][NETWORKS] = json!("own");
