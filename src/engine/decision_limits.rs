@@ -9,6 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// 1,000 names of 20 letters; each takes about two nanoseconds.
 const MAX_LETTER_PAIRS: usize = 500_000;
 
+/// What a comparison of two short names takes beside its pairs of letters, as a number of pairs: half a microsecond.
+const LETTER_PAIRS_PER_NAME: usize = 128;
+
 /// Pairs of letters that take as long as the question whether a profile is for a namespace.
 const LETTER_PAIRS_PER_LOOKUP: usize = 32;
 
@@ -191,7 +194,7 @@ impl<'a> DecisionLimits<'a> {
     ) -> impl Iterator<Item = &'n str> {
         let wanted = wanted.len();
         names.take_while(move |name| {
-            let cost = wanted.saturating_mul(name.len()).max(1);
+            let cost = wanted.saturating_mul(name.len()).saturating_add(LETTER_PAIRS_PER_NAME);
             let enough = take(&self.pairs, cost);
             self.spend_work_of_run_if(enough, 1 + cost / 64)
         })
@@ -298,7 +301,11 @@ mod tests {
     fn one_decision_compares_so_many_letters() {
         let deadline = DecisionLimits::without_clock();
         let names = || std::iter::repeat_n("0123456789", 10_000);
-        assert_eq!(deadline.take_names_within_budgets("0123456789", names()).count(), MAX_LETTER_PAIRS / 100);
+        let each = 100 + LETTER_PAIRS_PER_NAME;
+        assert_eq!(
+            deadline.take_names_within_budgets("0123456789", names()).count(),
+            MAX_LETTER_PAIRS / each
+        );
         assert_eq!(deadline.take_names_within_budgets("0123456789", names()).count(), 0);
         assert_eq!(NEVER.take_names_within_budgets("0123456789", names()).count(), 10_000);
     }

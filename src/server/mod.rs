@@ -24,6 +24,7 @@ mod fair_share_per_client_address;
 mod fair_share_per_namespace;
 mod file_descriptors;
 mod http_answers;
+mod listener;
 mod metrics;
 mod metrics_written_once_for_all_scrapes;
 mod namespace_of_body;

@@ -2,6 +2,7 @@
 
 use super::admin_thread::AdminThread;
 use super::default_limits_and_deadlines::Limits;
+use super::listener::listen;
 use super::metrics::Metrics;
 use super::server_settings::{Facts, Settings};
 use super::shared_state::State;
@@ -62,9 +63,8 @@ pub async fn run(
     let clients = settings.clients.map(|of| ClientVerifier::load(of).map(Arc::new)).transpose()?;
     let certificate = certificate_source_and_file_reload::CertificateSource::load(settings.certificate)?;
     let config = tls::server_config(certificate.served(), settings.tls12, clients.clone())?;
-    let bind =
-        async |address| TcpListener::bind(address).await.map_err(|source| RunError::Bind { address, source });
-    let webhook = bind(settings.bind).await?;
+    let address = settings.bind;
+    let webhook = listen(address).map_err(|source| RunError::Bind { address, source })?;
     let probes = AdminThread::start().map_err(RunError::Thread)?;
     let admin = probes.bind(settings.admin_bind).await;
     let admin = admin.map_err(|source| RunError::Bind { address: settings.admin_bind, source })?;

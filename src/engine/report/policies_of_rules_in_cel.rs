@@ -130,7 +130,9 @@ fn validation(rule: &Rule, check: &CelCheck, accelerators: &AcceleratorNames) ->
             among("variables.containers", "c", "c.name", &fill(wrong, accelerators))
         }
         CelCondition::Annotations(wrong) => {
-            among("variables.annotations", "k", "k", &fill(wrong, accelerators))
+            // The API server searches keys in time by the square of their number: 32,000 take 4 s.
+            let few = "(variables.annotations.size() > 1000 ? {} : variables.annotations)";
+            among(few, "k", "k", &fill(wrong, accelerators))
         }
     };
     let expression = match rule.kinds.is_empty() {

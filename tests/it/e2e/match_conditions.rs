@@ -27,10 +27,19 @@ fn with(path: &[&str], value: Value) -> Value {
     pod
 }
 
+fn map(n: usize, key: &str, value: &str) -> Map<String, Value> {
+    (0..n).map(|i| (format!("{key}{i}"), value.into())).collect()
+}
+
 fn signs(plane: &Plane) -> Outcome {
     let site = Site::start(plane, &[], &[])?;
     let namespace = plane.namespace(&[PROFILE_LABEL])?;
     let container = |resources: Value| json!([{"name": "i", "image": "a", "resources": resources}]);
+    let many = |key: &str| {
+        let mut all = map(1_001, "a", "");
+        all.insert(key.to_owned(), "a".into());
+        with(&["metadata", "annotations"], all.into())
+    };
     let (limits, init) = (["spec", "containers", "0", "resources", "limits"], ["spec", "initContainers"]);
     for (pod, asked) in [
         (cpu_pod("p"), 0),
@@ -53,6 +62,14 @@ fn signs(plane: &Plane) -> Outcome {
         (with(&["metadata", "annotations"], json!({"v1.multus-cni.io/default-network": "kube-system/a"})), 1),
         (with(&["metadata", "annotations"], json!({"fabric-admission.dev/profile": "h100"})), 1),
         (with(&["metadata", "labels"], json!({"fabric-admission.dev/a": "b"})), 1),
+        // Of more keys, only those count that give a pod networks or a profile.
+        (with(&["metadata", "annotations"], map(1_000, "fabric-admission.dev/a", "").into()), 1),
+        (with(&["metadata", "annotations"], map(1_001, "fabric-admission.dev/a", "").into()), 0),
+        (many("k8s.v1.cni.cncf.io/networks"), 1),
+        (many("v1.multus-cni.io/default-network"), 1),
+        (many("fabric-admission.dev/profile"), 1),
+        (with(&["metadata", "labels"], map(1_000, "fabric-admission.dev/a", "").into()), 1),
+        (with(&["metadata", "labels"], map(1_001, "fabric-admission.dev/a", "").into()), 0),
     ] {
         let before = site.requests("enforce")?;
         let done = site.create(&namespace, &pod, &["--dry-run=server"])?;
@@ -65,9 +82,6 @@ fn signs(plane: &Plane) -> Outcome {
 fn largest(plane: &Plane) -> Outcome {
     let _site = Site::start(plane, &[], &[])?;
     let namespace = plane.namespace(&[PROFILE_LABEL])?;
-    let map = |n: usize, key: &str, value: &str| -> Map<String, Value> {
-        (0..n).map(|i| (format!("{key}{i}"), value.into())).collect()
-    };
     let containers = |n: usize| -> Vec<Value> {
         let native = json!({"cpu": 1, "memory": "1", "ephemeral-storage": "1", "hugepages-2Mi": "0"});
         (0..n)

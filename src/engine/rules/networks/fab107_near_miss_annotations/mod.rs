@@ -43,7 +43,8 @@ fn cel() -> Cel {
         message: "a network annotation of the pod is misspelt or misplaced, and has no effect: Multus reads a pod's networks only from annotation k8s.v1.cni.cncf.io/networks",
     };
     let has = "'k8s.v1.cni.cncf.io/networks' in variables.annotations";
-    Cel { variables: vec![("hasNetworks", has.into())], checks: vec![check], beyond: None }
+    let beyond = Some("more than 1,000 annotations");
+    Cel { variables: vec![("hasNetworks", has.into())], checks: vec![check], beyond }
 }
 
 /// What is wrong with a key, and what to do.
