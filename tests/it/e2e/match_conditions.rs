@@ -37,7 +37,7 @@ fn signs(plane: &Plane) -> Outcome {
     let container = |resources: Value| json!([{"name": "i", "image": "a", "resources": resources}]);
     let many = |key: &str| {
         let mut all = map(1_001, "a", "");
-        all.insert(key.to_owned(), "a".into());
+        all.insert(key.to_owned(), "h100".into());
         with(&["metadata", "annotations"], all.into())
     };
     let (limits, init) = (["spec", "containers", "0", "resources", "limits"], ["spec", "initContainers"]);
