@@ -7,11 +7,12 @@ use super::resources_in_device_plugin_config::{
     STANDALONE_SRIOV_PLUGIN_PREFIX, resources_of_shared_plugin_config, resources_of_sriov_plugin_config,
 };
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
-use crate::json::maps_of_request::TextIfAny;
+use crate::json::reader;
 use crate::json::types_of_decoded_fields::{Text, optional_struct};
 use crate::nccl::variable_table::{find_variable, may_be_in_table, may_set_known_variable};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -65,8 +66,9 @@ impl<'de> Deserialize<'de> for Data {
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Data, A::Error> {
                 let mut data = Data::default();
-                while let Some((Text(key), value)) = map.next_entry::<Text<'de>, TextIfAny<'de>>()? {
-                    let Some(text) = value.0 else { continue };
+                while let Some((Text(key), raw)) = map.next_entry::<Text<'de>, &'de RawValue>()? {
+                    // The API server accepts only texts. In a file, another value does not make the object unreadable.
+                    let Ok(Text(text)) = reader::read::<Text<'de>>(raw.get()) else { continue };
                     if key == "config.json" {
                         data.config = Some(text.clone().into_owned());
                     }
@@ -131,7 +133,7 @@ mod tests {
 
     #[test]
     fn config_maps_with_variables_are_kept() {
-        let json = r#"{"data":{"NCCL_DEBUG":"INFO","run.sh":"export UCX_TLS=rc","page":"a=b","other":"x"}}"#;
+        let json = r#"{"data":{"a":null,"b":1,"c":{"NCCL_A":"b"},"d":["e"],"NCCL_IB_TC":true,"NCCL_DEBUG":"INFO","run.sh":"export UCX_TLS=rc","page":"a=b","other":"x"}}"#;
         let Some(ConfigMapFact::Texts(texts)) = read(json).unwrap().1 else { panic!("no texts") };
         assert_eq!(texts.data.keys().collect::<Vec<_>>(), ["NCCL_DEBUG", "run.sh"]);
         let long =

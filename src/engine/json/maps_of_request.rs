@@ -2,8 +2,7 @@
 //! so none is built of more keys than are wanted.
 
 use super::types_of_decoded_fields::Text;
-use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use std::borrow::Cow;
+use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
@@ -74,7 +73,7 @@ pub(crate) fn texts_of_keys<'de, D: Deserializer<'de>>(
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut found = BTreeMap::new();
             while let Some(key) = map.next_key::<Text<'de>>()? {
-                // The others are read too: one that is no text makes the object unreadable, as for the API server.
+                // The values of the other keys must be texts as well. The API server refuses an object with any other value.
                 let value = map.next_value::<Option<Text<'de>>>()?;
                 if let Some(wanted) = self.0.iter().find(|wanted| key.0 == ***wanted) {
                     found.insert(*wanted, value.map(|text| text.0.into_owned()).unwrap_or_default());
@@ -84,52 +83,6 @@ pub(crate) fn texts_of_keys<'de, D: Deserializer<'de>>(
         }
     }
     d.deserialize_option(Wanted(keys))
-}
-
-/// A text; `None` for any other value, which the API server refuses where it expects a text. In a file, such a value does not
-/// make the object unreadable.
-pub(crate) struct TextIfAny<'a>(pub(crate) Option<Cow<'a, str>>);
-
-impl<'de> Deserialize<'de> for TextIfAny<'de> {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
-            type Value = TextIfAny<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("any value")
-            }
-            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(TextIfAny(Some(Cow::Borrowed(text))))
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(TextIfAny(Some(Cow::Owned(text.to_owned()))))
-            }
-            fn visit_bool<E: de::Error>(self, _: bool) -> Result<Self::Value, E> {
-                Ok(TextIfAny(None))
-            }
-            fn visit_i64<E: de::Error>(self, _: i64) -> Result<Self::Value, E> {
-                Ok(TextIfAny(None))
-            }
-            fn visit_u64<E: de::Error>(self, _: u64) -> Result<Self::Value, E> {
-                Ok(TextIfAny(None))
-            }
-            fn visit_f64<E: de::Error>(self, _: f64) -> Result<Self::Value, E> {
-                Ok(TextIfAny(None))
-            }
-            fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-                Ok(TextIfAny(None))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-                while list.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(TextIfAny(None))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(TextIfAny(None))
-            }
-        }
-        d.deserialize_any(Any)
-    }
 }
 
 #[cfg(test)]
@@ -155,14 +108,6 @@ mod tests {
         let read: Three = serde_json::from_str(r#"{"a":"1","a":"2","b":null,"c":"3","a":null}"#).unwrap();
         assert_eq!(read.0.get("a"), Some(&None));
         assert_eq!(read.0.len(), 3);
-    }
-
-    #[test]
-    fn any_value_that_is_no_text() {
-        for other in ["null", "true", "1", "-1", "1.5", r#"["a"]"#, r#"{"a":"b"}"#] {
-            assert_eq!(serde_json::from_str::<TextIfAny<'_>>(other).unwrap().0, None, "{other}");
-        }
-        assert_eq!(serde_json::from_str::<TextIfAny<'_>>(r#""a\n""#).unwrap().0.as_deref(), Some("a\n"));
     }
 
     #[test]

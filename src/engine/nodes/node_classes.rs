@@ -82,7 +82,7 @@ impl NodeClasses {
         let mut classes = Self { all: empty(), listing: empty(), ..Self::default() };
         let mut taints: BTreeMap<&Taint, Vec<usize>> = BTreeMap::new();
         let mut listing: BTreeMap<&Arc<str>, Vec<usize>> = BTreeMap::new();
-        let mut having: BTreeMap<(&Arc<str>, &Arc<str>), Vec<usize>> = BTreeMap::new();
+        let mut having: HashMap<&Arc<str>, BTreeMap<&Arc<str>, Vec<usize>>> = HashMap::new();
         for (number, class) in slots.iter().enumerate() {
             let Some(class) = class else { continue };
             classes.all.insert(number);
@@ -94,7 +94,7 @@ impl NodeClasses {
                 listing.entry(resource).or_default().push(number);
             }
             for (key, value) in &class.labels {
-                having.entry((key, value)).or_default().push(number);
+                having.entry(key).or_default().entry(value).or_default().push(number);
                 let key = classes.keys.entry(Arc::clone(key)).or_insert_with(|| Key {
                     present: empty(),
                     values: BTreeMap::new(),
@@ -104,19 +104,14 @@ impl NodeClasses {
                 key.numbers.extend(value.parse().ok().map(|value: i64| (value, number)));
             }
         }
-        for (resource, numbers) in listing {
-            let set = CompactClassSet::from_class_numbers(&numbers, slots.len());
-            classes.offering.insert(Arc::clone(resource), set);
-        }
-        for ((key, value), numbers) in having {
-            let set = CompactClassSet::from_class_numbers(&numbers, slots.len());
-            classes.keys.get_mut(key).map(|key| key.values.insert(Arc::clone(value), set));
-        }
-        classes.keys.values_mut().for_each(|key| key.numbers.sort_unstable());
-        let members = |(taint, having): (&Taint, Vec<usize>)| {
-            (taint.clone(), CompactClassSet::from_class_numbers(&having, slots.len()))
-        };
-        classes.taints = taints.into_iter().map(members).collect();
+        let set = |numbers: Vec<usize>| CompactClassSet::from_class_numbers(&numbers, slots.len());
+        let named = |(name, numbers): (&Arc<str>, Vec<usize>)| (Arc::clone(name), set(numbers));
+        classes.offering = listing.into_iter().map(named).collect();
+        classes.keys.iter_mut().for_each(|(name, key)| {
+            key.values = having.remove(name).into_iter().flatten().map(named).collect();
+            key.numbers.sort_unstable();
+        });
+        classes.taints = taints.into_iter().map(|(taint, numbers)| (taint.clone(), set(numbers))).collect();
         classes.slots = slots;
         classes
     }

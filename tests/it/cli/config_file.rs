@@ -1,5 +1,6 @@
 //! `.fabric-admission.yaml`: which file counts for which input, what it says, and its mistakes.
 
+use crate::support::many_profiles_and_nodes::{nodes_with_labels, profiles_for_all_nodes_but_one};
 use crate::support::round_trip::same;
 use crate::support::suite::Suite;
 use crate::support::{Ran, Scratch, run};
@@ -333,17 +334,8 @@ fn repeated() -> Result<(), String> {
 /// Many configurations name the same profiles and nodes, each of which takes long to compare with the others.
 fn shared_files() -> Result<(), String> {
     let scratch = scratch()?;
-    let profile = |i: usize| {
-        format!(
-            "---\napiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {{name: p{i}}}\nspec: {{base: roce-sriov, \
-             nodeSelector: {{matchExpressions: [{{key: f, operator: NotIn, values: [a{i}]}}]}}}}\n"
-        )
-    };
-    let node = |i: usize| {
-        format!("---\napiVersion: v1\nkind: Node\nmetadata: {{name: a{i}, labels: {{f: a{i}}}}}\n")
-    };
-    scratch.write("profiles.yaml", (0..400).map(profile).collect::<String>())?;
-    scratch.write("nodes.yaml", (0..2_000).map(node).collect::<String>())?;
+    scratch.write("profiles.yaml", profiles_for_all_nodes_but_one(400))?;
+    scratch.write("nodes.yaml", nodes_with_labels(2_000))?;
     let pod = std::fs::read_to_string(scratch.path().join("pod.yaml")).map_err(|e| e.to_string())?;
     let fact = "apiVersion: v1\nkind: Namespace\nmetadata: {name: lab}\n---\n";
     // The same files are read once; inputs with facts, and files for objects of another namespace, are not shared.

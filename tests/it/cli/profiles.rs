@@ -2,6 +2,7 @@
 //! writes.
 
 use crate::support::generated_world::bases;
+use crate::support::many_profiles_and_nodes::{nodes_with_labels, profiles_for_all_nodes_but_one};
 use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Ran, Scratch, golden, names, read, root, run};
@@ -265,17 +266,8 @@ fn many_cases() -> Outcome {
 /// Each case with facts takes as long as the comparison of each profile with each kind of nodes.
 fn many_profiles() -> Outcome {
     let scratch = scratch()?;
-    let profile = |i: usize| {
-        format!(
-            "---\napiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {{name: p{i}}}\nspec: {{base: roce-sriov, \
-             nodeSelector: {{matchExpressions: [{{key: f, operator: NotIn, values: [a{i}]}}]}}}}\n"
-        )
-    };
-    let node = |i: usize| {
-        format!("---\napiVersion: v1\nkind: Node\nmetadata: {{name: a{i}, labels: {{f: a{i}}}}}\n")
-    };
-    scratch.write("many.yaml", (0..300).map(profile).collect::<String>())?;
-    scratch.write("nodes.yaml", (0..3_000).map(node).collect::<String>())?;
+    scratch.write("many.yaml", profiles_for_all_nodes_but_one(300))?;
+    scratch.write("nodes.yaml", nodes_with_labels(3_000))?;
     for i in 0..60 {
         let pod =
             "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: i}]}\n";

@@ -68,6 +68,7 @@ fn signs(plane: &Plane) -> Outcome {
         (many("k8s.v1.cni.cncf.io/networks"), 1),
         (many("v1.multus-cni.io/default-network"), 1),
         (many("fabric-admission.dev/profile"), 1),
+        (many("fabric-admission.dev/inject"), 1),
         (with(&["metadata", "labels"], map(1_000, "fabric-admission.dev/a", "").into()), 1),
         (with(&["metadata", "labels"], map(1_001, "fabric-admission.dev/a", "").into()), 0),
     ] {

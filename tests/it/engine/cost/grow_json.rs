@@ -44,7 +44,7 @@ pub(super) enum Growth {
 const LISTS: &[Growth] = &[Growth::Same, Growth::Named, Growth::Distinct, Growth::Hollow, Growth::Nulls];
 /// How maps grow.
 const MAPS: &[Growth] = &[Growth::Keys, Growth::NullKeys, Growth::Prefixed];
-/// How maps grow whose last value is no text.
+/// How a map grows if its last value is not a text.
 const MAPS_OF_OTHERS: &[Growth] = &[Growth::Keys, Growth::NullKeys];
 /// How texts grow. What stands between and instead are the separators and brackets of what we read: lists of networks and
 /// devices, shell words, references to variables, JSON, paths, host lists.
