@@ -16,6 +16,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub(super) const MAX_MEMORY_OF_ALL_DECISIONS: usize = 64 << 20;
 /// What one address may have of it (bytes). A body that needs more is decided while its address decides no other.
 const MAX_MEMORY_OF_ONE_ADDRESS: usize = 48 << 20;
+/// A namespace with so many requests on other threads, or waiting for one, takes no more time of the threads that read
+/// bodies (count): its decisions take long.
+const MANY_REQUESTS_OF_NAMESPACE: usize = 8;
 /// The memory of decisions is counted in pieces of so many bytes.
 const PIECE: usize = 1024;
 
@@ -26,8 +29,8 @@ pub(crate) struct Budgets {
     deciding: Arc<DecisionSlots>,
     peers: Mutex<HashMap<IpAddr, Weak<DecisionSlots>>>,
     namespaces: Arc<SharesOfNamespaces>,
-    /// Where large bodies of one address and namespace wait for a place in the queue of their address.
-    queues: Mutex<HashMap<(IpAddr, u64), Weak<Semaphore>>>,
+    /// Where bodies of one address and namespace wait for a place in the queue of their address.
+    queues: Mutex<HashMap<(IpAddr, u64, BodySize), Weak<Semaphore>>>,
     /// What one address may have.
     of_one: SlotsAndMemory,
 }
@@ -38,6 +41,13 @@ struct SlotsAndMemory {
     large: usize,
     small: usize,
     memory: usize,
+}
+
+/// Small and large bodies are decided on different threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum BodySize {
+    Small,
+    Large,
 }
 
 /// Room for decisions: of all addresses, or of one.
@@ -73,7 +83,7 @@ type Permits = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 pub(super) struct Turn {
     _permits: [Permits; 2],
     _peer: Arc<DecisionSlots>,
-    _place: Option<OwnedSemaphorePermit>,
+    _place: OwnedSemaphorePermit,
 }
 
 impl Budgets {
@@ -117,9 +127,13 @@ impl Budgets {
         self.namespaces.take_share_or_refuse(peer, namespace, length)
     }
 
+    /// Whether other threads have many requests of a namespace.
+    pub(super) fn have_other_threads_many_of_namespace(&self, peer: IpAddr, namespace: u64) -> bool {
+        self.namespaces.requests_held(peer, namespace) >= MANY_REQUESTS_OF_NAMESPACE
+    }
+
     /// Waits for a turn to decide a large body, which will take about so much memory. `None` if that is more than all
-    /// decisions together may take. An API server is one address for all tenants, so of each namespace only as many bodies
-    /// as are decided at once stand in the queue of the address.
+    /// decisions together may take.
     pub(super) async fn wait_for_turn_of_large_body(
         &self,
         peer: IpAddr,
@@ -132,27 +146,31 @@ impl Budgets {
                 .filter(|_| decoded <= MAX_MEMORY_OF_ALL_DECISIONS)
         };
         let (of_one, of_all) = (pieces(self.of_one.memory)?, pieces(MAX_MEMORY_OF_ALL_DECISIONS)?);
-        let place = self.find_or_add_queue_of_namespace(peer, namespace).acquire_owned().await.ok()?;
-        let turn = self.wait_for_turn_in_both_budgets(peer, Some(of_one), Some(of_all)).await?;
-        Some(Turn { _place: Some(place), ..turn })
+        let queue = self.find_or_add_queue_of_namespace(peer, namespace, BodySize::Large);
+        self.wait_for_turn_in_both_budgets(peer, queue, Some(of_one), Some(of_all)).await
     }
 
     /// Waits for a turn to decide a small body. These threads are not those of large bodies, which may take fifty times as
     /// long.
-    pub(super) async fn wait_for_turn_of_small_body(&self, peer: IpAddr) -> Option<Turn> {
-        self.wait_for_turn_in_both_budgets(peer, None, None).await
+    pub(super) async fn wait_for_turn_of_small_body(&self, peer: IpAddr, namespace: u64) -> Option<Turn> {
+        let queue = self.find_or_add_queue_of_namespace(peer, namespace, BodySize::Small);
+        self.wait_for_turn_in_both_budgets(peer, queue, None, None).await
     }
 
+    /// An API server is one address for all tenants, so of each namespace only as many bodies as are decided at once stand
+    /// in the queue of the address.
     async fn wait_for_turn_in_both_budgets(
         &self,
         peer: IpAddr,
+        queue_of_namespace: Arc<Semaphore>,
         of_one: Option<u32>,
         of_all: Option<u32>,
     ) -> Option<Turn> {
+        let place = queue_of_namespace.acquire_owned().await.ok()?;
         let share = self.find_or_add_slots_of_address(peer);
         // First the turn among those of the same address: whoever waits for it takes nothing from others.
         let permits = [share.take(of_one).await?, self.deciding.take(of_all).await?];
-        Some(Turn { _permits: permits, _peer: share, _place: None })
+        Some(Turn { _permits: permits, _peer: share, _place: place })
     }
 
     fn find_or_add_slots_of_address(&self, peer: IpAddr) -> Arc<DecisionSlots> {
@@ -167,14 +185,18 @@ impl Budgets {
         })
     }
 
-    fn find_or_add_queue_of_namespace(&self, peer: IpAddr, namespace: u64) -> Arc<Semaphore> {
+    fn find_or_add_queue_of_namespace(&self, peer: IpAddr, namespace: u64, size: BodySize) -> Arc<Semaphore> {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         // At most as many as there are requests.
         queues.retain(|_, queue| queue.strong_count() > 0);
-        let known = queues.get(&(peer, namespace)).and_then(Weak::upgrade);
+        let known = queues.get(&(peer, namespace, size)).and_then(Weak::upgrade);
         known.unwrap_or_else(|| {
-            let queue = Arc::new(Semaphore::new(self.of_one.large));
-            queues.insert((peer, namespace), Arc::downgrade(&queue));
+            let places = match size {
+                BodySize::Small => self.of_one.small,
+                BodySize::Large => self.of_one.large,
+            };
+            let queue = Arc::new(Semaphore::new(places));
+            queues.insert((peer, namespace, size), Arc::downgrade(&queue));
             queue
         })
     }
@@ -254,7 +276,7 @@ mod tests {
         let turn = |last: u8| {
             let soon = std::time::Duration::from_millis(20);
             runtime.block_on(async {
-                tokio::time::timeout(soon, budgets.wait_for_turn_of_small_body(peer(last))).await
+                tokio::time::timeout(soon, budgets.wait_for_turn_of_small_body(peer(last), 0)).await
             })
         };
         let mut one: Vec<_> = std::iter::from_fn(|| turn(1).ok()).collect();
@@ -265,9 +287,8 @@ mod tests {
         assert!(turn(1).is_ok() && turn(1).is_ok(), "they are free again");
     }
 
-    /// The requests of a tenant with many large bodies come from the same API server as everybody's.
-    #[test]
-    fn a_namespace_does_not_wait_for_all_bodies_of_another() {
+    /// How many bodies of another namespace come first, of 50 that wait already.
+    fn bodies_of_other_namespace_before(size: BodySize) -> usize {
         let budgets = Arc::new(budgets(Limits { large_decisions: 2, ..Limits::default() }));
         let order = Arc::new(Mutex::new(Vec::new()));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -277,7 +298,12 @@ mod tests {
             for namespace in (0..50).map(|_| 1).chain([2]) {
                 let (budgets, order) = (Arc::clone(&budgets), Arc::clone(&order));
                 decisions.spawn(async move {
-                    let turn = budgets.wait_for_turn_of_large_body(peer(1), namespace, 1 << 20).await;
+                    let turn = match size {
+                        BodySize::Small => budgets.wait_for_turn_of_small_body(peer(1), namespace).await,
+                        BodySize::Large => {
+                            budgets.wait_for_turn_of_large_body(peer(1), namespace, 1 << 20).await
+                        }
+                    };
                     // The decision.
                     tokio::task::yield_now().await;
                     order.lock().unwrap().push(namespace);
@@ -286,10 +312,19 @@ mod tests {
             }
             decisions.join_all().await;
         });
-        let order = order.lock().unwrap();
-        let waited = order.iter().position(|namespace| *namespace == 2).unwrap();
-        assert!(order.len() == 51 && waited <= 2, "{waited} bodies of the other namespace came first");
         assert!(budgets.queues.lock().unwrap().len() <= 2);
+        let order = order.lock().unwrap();
+        assert_eq!(order.len(), 51);
+        order.iter().position(|namespace| *namespace == 2).unwrap()
+    }
+
+    /// The requests of a tenant with many slow decisions come from the same API server as everybody's.
+    #[test]
+    fn a_namespace_does_not_wait_for_all_bodies_of_another() {
+        for size in [BodySize::Small, BodySize::Large] {
+            let waited = bodies_of_other_namespace_before(size);
+            assert!(waited <= 4, "{size:?}: {waited} bodies of the other namespace came first");
+        }
     }
 
     #[test]

@@ -75,7 +75,7 @@ async fn decide_on_small_then_large_thread(
         let decoded = held.estimated_memory_of_decision();
         let mut held = held;
         if held.bytes().len() + beside.weighed_bytes() <= MAX_SMALL_BODY_BYTES {
-            let turn = state.budgets.wait_for_turn_of_small_body(held.peer()).await?;
+            let turn = state.budgets.wait_for_turn_of_small_body(held.peer(), namespace).await?;
             let limit = DecisionTimeLimit { until, longest: MAX_CPU_TIME_ON_SMALL_THREAD };
             held = match decide_on_blocking_thread_within_limit(state, entry, held, decide, limit, turn).await
             {
@@ -98,7 +98,9 @@ async fn decide_on_small_then_large_thread(
 }
 
 /// Decides on a body of at most [`super::which_thread::MAX_BYTES_ON_READING_THREAD`] on the thread that read it, by a point in time. A decision
-/// that takes longer than a millisecond, or needs many looks at nodes, begins again on a thread of its own.
+/// that takes longer than a millisecond, or needs many looks at nodes, begins again on a thread of its own. Where many
+/// decisions of its namespace have done so and are not ready, it begins there at once: the thread that reads bodies serves
+/// all namespaces in the order of their requests.
 pub(super) async fn decide_on_reading_thread_first(
     state: &Arc<State>,
     entry: WebhookEntry,
@@ -107,7 +109,13 @@ pub(super) async fn decide_on_reading_thread_first(
     until: Instant,
 ) -> Response {
     let started = Instant::now();
-    match decide_on_this_thread_briefly(state, entry, held, how, until) {
+    let namespace = hash_of_first_namespace(held.bytes());
+    let tried = if state.budgets.have_other_threads_many_of_namespace(held.peer(), namespace) {
+        Err(held)
+    } else {
+        decide_on_this_thread_briefly(state, entry, held, how, until)
+    };
+    match tried {
         Ok(response) => response,
         Err(_) if Instant::now() >= until => count_and_answer_late(state, entry, started),
         Err(held) => {
@@ -317,6 +325,45 @@ mod tests {
         let here = thread::current().id();
         let looked: Vec<_> = looked.iter().map(|(thread, may)| (*thread == here, *may)).collect();
         assert_eq!(looked, [(true, false), (false, true)]);
+    }
+
+    /// The threads of decisions of a namespace with many others.
+    static DECIDED: Mutex<Vec<ThreadId>> = Mutex::new(Vec::new());
+
+    fn deciding(_: &[u8], _: WebhookEntry, _: SnapshotForAudience<'_>, _: &DecisionLimits<'_>) -> Decided {
+        DECIDED.lock().unwrap().push(thread::current().id());
+        Err(RequestError::NoUid)
+    }
+
+    /// Pods of other namespaces are read on the same thread.
+    #[test]
+    fn a_namespace_with_many_long_decisions_takes_no_time_of_the_reading_thread() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let state = Arc::new(State::bare());
+        let until = Instant::now() + Duration::from_secs(60);
+        let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let ask = || {
+            let held = state.budgets.empty_body_of_address(local, None);
+            runtime.block_on(decide_on_reading_thread_first(
+                &state,
+                WebhookEntry::Mutate,
+                held,
+                deciding,
+                until,
+            ))
+        };
+        let mut shares = Vec::new();
+        for namespace in [b"".as_slice(), br#"{"namespace":"other"}"#] {
+            assert_eq!(ask().status(), StatusCode::BAD_REQUEST);
+            let namespace = hash_of_first_namespace(namespace);
+            let take = || state.budgets.take_share_of_namespace_or_refuse(local, namespace, 0);
+            shares.extend(std::iter::repeat_with(take).take(10).map(Option::unwrap));
+        }
+        drop(shares.drain(..10));
+        ask();
+        let decided = DECIDED.lock().unwrap();
+        let here: Vec<bool> = decided.iter().map(|thread| *thread == thread::current().id()).collect();
+        assert_eq!(here, [true, false, true], "alone, with ten of its own, with ten of another namespace");
     }
 
     /// The threads of one decision.

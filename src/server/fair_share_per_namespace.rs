@@ -75,6 +75,12 @@ impl SharesOfNamespaces {
         of_address.insert(namespace, own);
         Some(ShareOfNamespace { shares: Arc::clone(self), peer, namespace, taken: more })
     }
+
+    /// Requests of a namespace of an address that hold a share.
+    pub(super) fn requests_held(&self, peer: IpAddr, namespace: u64) -> usize {
+        let held = self.held();
+        held.get(&peer).and_then(|of_address| of_address.get(&namespace)).map_or(0, |own| own.requests)
+    }
 }
 
 /// A share, which is given back when this is dropped.
@@ -119,6 +125,7 @@ mod tests {
         };
         let (one, other) = (all(1, 1000), all(2, 1000));
         assert_eq!((one.len(), other.len()), (192, 48), "three quarters, and three quarters of the rest");
+        assert_eq!([1, 2, 3].map(|namespace| shares.requests_held(peer(1), namespace)), [192, 48, 0]);
         assert!(shares.take_share_or_refuse(peer(2), 1, 1000).is_some(), "another address");
         drop((one, other));
         let (one, other) = (all(1, 500_000), all(2, 500_000));

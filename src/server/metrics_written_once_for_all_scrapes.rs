@@ -60,12 +60,19 @@ mod tests {
     async fn scrapes_that_wait_together_share_a_text_and_no_scrape_gets_an_older_one() {
         let (metrics, state) = (Arc::new(WrittenMetrics::default()), Arc::new(State::bare()));
         let first = metrics.wait_for_text_begun_after_call(&state).await.unwrap();
+        // Nothing is written until all of them wait, however slow the machine is.
+        let writing = metrics.0.lock().await;
         let scrapes: Vec<_> = (0..50)
             .map(|_| {
                 let (metrics, state) = (Arc::clone(&metrics), Arc::clone(&state));
                 tokio::spawn(async move { metrics.wait_for_text_begun_after_call(&state).await.unwrap() })
             })
             .collect();
+        // This runtime has one thread and runs its tasks in turn.
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        drop(writing);
         let mut texts = BTreeSet::new();
         for scrape in scrapes {
             texts.insert(scrape.await.unwrap().as_ptr());

@@ -41,7 +41,8 @@ pub(super) fn is_read_after_nccl_conf(name: &str) -> bool {
     READERS.iter().any(|prefix| name.starts_with(prefix)) && !OTHERS.contains(&name)
 }
 
-/// The variables of a file. It is read once: each container may have it, and rules ask for one variable after the other.
+/// The variables of a file, with names and values cut as NCCL cuts them. It is read once: each container may have it, and
+/// rules ask for one variable after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConfFile {
     /// In the order of its lines.
@@ -62,7 +63,7 @@ impl ConfFile {
                 || is_read_after_nccl_conf(name) && of_profiles.contains_key(*name) && beyond.insert(name)
         });
         let owned = |(_, (name, value)): (_, (&str, &str))| {
-            (name.to_owned(), cut_to_bytes(value, MAX_TEXT).to_owned())
+            (cut_to_bytes(name, MAX_PART).to_owned(), cut_to_bytes(value, MAX_PART).to_owned())
         };
         let mut conf = Self { lines: kept.map(owned).collect(), by_name: Vec::new() };
         let mut places: Vec<usize> = (0..conf.lines.len()).collect();
@@ -148,6 +149,9 @@ mod tests {
             let read = ["NCCL_ALGO", "TORCH_X", "NCCL_IB_HCA"].map(|name| conf.value(name));
             assert_eq!(read, [Some("Ring"), None, None]);
         }
+        let long = format!("NCCL_ALGO={}", "r".repeat(2 * MAX_PART));
+        let conf = ConfFile::read_with_limit(&long, &of_profiles);
+        assert_eq!(conf.value("NCCL_ALGO").map(str::len), Some(MAX_PART), "as NCCL copies it");
         let first = format!("NCCL_ALGO=Tree\n{many}NCCL_ALGO=Ring");
         assert_eq!(ConfFile::read_with_limit(&first, &of_profiles).value("NCCL_ALGO"), Some("Tree"));
     }
