@@ -17,6 +17,8 @@ pub struct InputError {
     pub column: u32,
     /// The problem and its fix.
     pub message: String,
+    /// Whether kubectl may read the document all the same.
+    pub kubectl_may_read: bool,
     /// The wrong line with its number, and a caret below the column. Control characters are escaped, a long line is
     /// cut around the column.
     pub snippet: String,
@@ -25,12 +27,13 @@ pub struct InputError {
 impl InputError {
     /// An error in `text`, whose first line is `first_line`.
     pub(super) fn new(file: &Arc<str>, text: &[u8], first_line: u32, fault: ReadFault) -> Self {
-        let ReadFault { at, message } = fault;
+        let ReadFault { at, message, kubectl_may_read } = fault;
         Self {
             file: Arc::clone(file),
             line: at.line,
             column: at.column,
             message,
+            kubectl_may_read,
             snippet: snippet(text, first_line, at),
         }
     }
@@ -108,7 +111,7 @@ mod tests {
 
     #[test]
     fn display_names_the_place() {
-        let fault = ReadFault { at: Position { line: 2, column: 1 }, message: "wrong".to_owned() };
+        let fault = ReadFault::new(Position { line: 2, column: 1 }, "wrong");
         let error = InputError::new(&Arc::from("a.yaml"), b"x\ny", 1, fault);
         assert_eq!(error.to_string(), "a.yaml:2:1: wrong");
     }

@@ -187,10 +187,7 @@ impl<'t, 'b> EntriesOfMapping<'t, 'b> {
                 }
                 self.add_entries_of_mapping(*first, MappingOrigin { aliased, merged: true }, depth + 1)
             }
-            _ => Err(ReadFault {
-                at: node.at,
-                message: "a merge (`<<`) takes a mapping or a list of mappings".to_owned(),
-            }),
+            _ => Err(ReadFault::new(node.at, "a merge (`<<`) takes a mapping or a list of mappings")),
         }
     }
 
@@ -203,7 +200,7 @@ impl<'t, 'b> EntriesOfMapping<'t, 'b> {
         if by_alias {
             self.count_node_or_fail(key, true)?;
         }
-        let wrong = |what: &str| ReadFault { at: key.at, message: format!("{what} cannot be a key") };
+        let wrong = |what: &str| ReadFault::new(key.at, format!("{what} cannot be a key"));
         match kind {
             // Each time a key is named, it is compared with others, and is kept if it is repeated.
             Some(NodeKind::Str(text)) if by_alias && !self.budget.count_and_check_bytes(text.len()) => {
@@ -237,14 +234,11 @@ pub(super) struct MappingOrigin {
 }
 
 pub(super) fn too_deep(at: Position) -> ReadFault {
-    ReadFault { at, message: format!("nested more than {MAX_DEPTH} levels deep, aliases expanded") }
+    ReadFault::of_our_limit(at, format!("nested more than {MAX_DEPTH} levels deep, aliases expanded"))
 }
 
 pub(super) fn too_many_aliases(at: Position) -> ReadFault {
-    ReadFault {
-        at,
-        message: "the document contains excessive aliasing (`*…`): write the values out".to_owned(),
-    }
+    ReadFault::of_our_limit(at, "the document contains excessive aliasing (`*…`): write the values out")
 }
 
 #[cfg(test)]

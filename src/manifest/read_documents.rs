@@ -1,5 +1,6 @@
 //! From the bytes of a file to its documents.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -69,8 +70,7 @@ struct Stream<'b> {
 impl<'b> Stream<'b> {
     fn run(&mut self, origin: Position) {
         if self.bytes.starts_with(b"\xff\xfe") || self.bytes.starts_with(b"\xfe\xff") {
-            let message = "the file is UTF-16: save it as UTF-8".to_owned();
-            let fault = ReadFault { at: origin, message };
+            let fault = ReadFault::of_our_limit(origin, "the file is UTF-16: save it as UTF-8");
             self.items.push(DocumentOrError::Error(InputError::new(&self.file, b"", 1, fault)));
             return;
         }
@@ -98,7 +98,7 @@ impl<'b> Stream<'b> {
             let (from, at) = reader.here();
             if count == MAX_VALUES {
                 let message = format!("more than {MAX_VALUES} JSON values in a row; split the file");
-                self.add_error(text.as_bytes(), 1, ReadFault { at, message });
+                self.add_error(text.as_bytes(), 1, ReadFault::of_our_limit(at, message));
                 break;
             }
             match reader.read_value() {
@@ -132,12 +132,12 @@ impl<'b> Stream<'b> {
         };
         if let Some(at) = separator {
             // The text after such a line is not a separate document: kubectl stops here.
-            let message = "only a comment may follow the document separator `---`".to_owned();
+            let message = "only a comment may follow the document separator `---`";
             let before = self.bytes.get(..range.start).unwrap_or_default();
             let before = before.strip_suffix(b"\xef\xbb\xbf").unwrap_or(before);
             let before = before.strip_suffix(b"\n").unwrap_or(before);
             let line = before.rsplit(|b| *b == b'\n').next().unwrap_or_default();
-            return self.add_error(line, at.line, ReadFault { at, message });
+            return self.add_error(line, at.line, ReadFault::new(at, message));
         }
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text,
@@ -151,14 +151,14 @@ impl<'b> Stream<'b> {
         if let Some(Ok((tree, root))) = &from_json {
             return self.add_document(tree, *root, range, origin.line);
         }
-        match read_yaml::parse(text, origin) {
+        match read_yaml::parse(&lines_as_kubectl_ends_them(text), origin) {
             Ok(Parsed { root: None, .. }) => {}
             Ok(Parsed { tree, root: Some(root), trailing }) => {
                 self.add_document(&tree, root, range, origin.line);
                 if let Some(at) = trailing {
                     let message =
                         "kubectl ignores text after the end of a document: start a new document with `---`";
-                    self.add_error(bytes, origin.line, ReadFault { at, message: message.to_owned() });
+                    self.add_error(bytes, origin.line, ReadFault::new(at, message));
                 }
             }
             Err(fault) => {
@@ -178,13 +178,13 @@ impl<'b> Stream<'b> {
         let result = match node.kind {
             NodeKind::Null => return,
             NodeKind::Mapping(_) => write_json::write(tree, root, text.len()),
-            _ => Err(ReadFault { at: node.at, message: NO_MAPPING.to_owned() }),
+            _ => Err(ReadFault::new(node.at, NO_MAPPING)),
         };
         let line = node.at.line;
         let made = result.and_then(|written| {
             // The writer makes valid JSON, so this does not fail.
             let json = RawValue::from_string(written.json)
-                .map_err(|error| ReadFault { at: node.at, message: error.to_string() })?;
+                .map_err(|error| ReadFault::of_our_limit(node.at, error.to_string()))?;
             Ok(Document {
                 file: Arc::clone(&self.file),
                 index: self.index,
@@ -218,6 +218,13 @@ impl<'b> Stream<'b> {
     }
 }
 
+/// A text as kubectl passes it to its YAML parser: without the carriage return at the end of each line
+/// (k8s.io/apimachinery pkg/util/yaml, `LineReader`). A parser takes CR LF as one end of a line, so this matters only where
+/// another carriage return stands before it.
+fn lines_as_kubectl_ends_them(text: &str) -> Cow<'_, str> {
+    if text.contains("\r\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
+}
+
 /// Reads a text that is one JSON value and nothing else.
 fn single_json(text: &str, origin: Position) -> Result<(Tree, Id), ReadFault> {
     let mut reader = read_json::Reader::new(text, 0, origin);
@@ -225,10 +232,7 @@ fn single_json(text: &str, origin: Position) -> Result<(Tree, Id), ReadFault> {
     let value = reader.read_value()?;
     if reader.skip_blanks() {
         let (_, at) = reader.here();
-        return Err(ReadFault {
-            at,
-            message: "there is text after the JSON value: separate documents with `---`".to_owned(),
-        });
+        return Err(ReadFault::new(at, "there is text after the JSON value: separate documents with `---`"));
     }
     Ok(value)
 }
@@ -244,13 +248,11 @@ fn not_utf8(bytes: &[u8], valid: usize, origin: Position) -> ReadFault {
     let lines = good.matches('\n').count();
     let column = good.rsplit('\n').next().unwrap_or_default().chars().count();
     let byte = bytes.get(valid).copied().unwrap_or_default();
-    ReadFault {
-        at: Position {
-            line: origin.line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX)),
-            column: u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1),
-        },
-        message: format!("byte 0x{byte:02x} is not UTF-8: save the file as UTF-8"),
-    }
+    let at = Position {
+        line: origin.line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX)),
+        column: u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1),
+    };
+    ReadFault::of_our_limit(at, format!("byte 0x{byte:02x} is not UTF-8: save the file as UTF-8"))
 }
 
 /// The start of the next separator line from byte `at` on, which is in line `line`.

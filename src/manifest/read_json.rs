@@ -63,7 +63,7 @@ impl<'t> Reader<'t> {
         let at = self.position(start);
         let kind = match self.peek() {
             Some(b'{' | b'[') if depth >= MAX_DEPTH => {
-                return Err(self.fault(start, &format!("nested more than {MAX_DEPTH} levels deep")));
+                return Err(ReadFault::of_our_limit(at, format!("nested more than {MAX_DEPTH} levels deep")));
             }
             Some(b'{') => return self.object(tree, depth + 1),
             Some(b'[') => return self.array(tree, depth + 1),
@@ -79,8 +79,7 @@ impl<'t> Reader<'t> {
 
     fn push(&mut self, tree: &mut Tree, kind: NodeKind, at: Position) -> Result<Id, ReadFault> {
         tree.push(kind, at).ok_or_else(|| {
-            let message = format!("the document has more than {MAX_NODES} values");
-            ReadFault { at, message }
+            ReadFault::of_our_limit(at, format!("the document has more than {MAX_NODES} values"))
         })
     }
 
@@ -287,7 +286,7 @@ impl<'t> Reader<'t> {
     }
 
     fn fault(&mut self, at: usize, message: &str) -> ReadFault {
-        ReadFault { at: self.position(at), message: message.to_owned() }
+        ReadFault::new(self.position(at), message)
     }
 
     /// The position of a byte; no line ends between the mark and it.

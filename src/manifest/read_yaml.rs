@@ -37,7 +37,9 @@ pub(super) fn parse(text: &str, origin: Position) -> Result<Parsed, ReadFault> {
             Stop::Fault(fault) => return Err(fault),
             Stop::Syntax(error) => {
                 let at = error.problem_mark().and_then(|mark| usize::try_from(mark.index).ok());
-                let fault = builder.syntax_fault(&error);
+                let mut fault = builder.syntax_fault(&error);
+                // Only so many of these spellings are repaired.
+                fault.kubectl_may_read = repair.is_some();
                 let retry = match (at, &mut repair) {
                     (Some(at), Some(repair)) => {
                         repair.replace_character_that_stopped_parser(error.problem(), at)
@@ -200,7 +202,7 @@ impl<'t> Builder<'t> {
         let mut directives = self.text.match_indices("%TAG").filter(|(at, _)| starts_line(*at));
         directives.nth(MAX_TAG_DIRECTIVES)?;
         let message = format!("a document has at most {MAX_TAG_DIRECTIVES} directives `%TAG`");
-        Some(ReadFault { at: self.origin, message })
+        Some(ReadFault::of_our_limit(self.origin, message))
     }
 
     fn panicked(&self) -> ReadFault {
@@ -209,7 +211,7 @@ impl<'t> Builder<'t> {
         } else {
             "the YAML parser fails near here: write this part in another way, or as JSON"
         };
-        ReadFault { at: self.last, message: message.to_owned() }
+        ReadFault::of_our_limit(self.last, message)
     }
 
     /// Scalars that the parser accepts and kubectl refuses.
@@ -217,7 +219,7 @@ impl<'t> Builder<'t> {
         let flow = self.open.last().is_some_and(|open| open.flow);
         if flow && style == ScalarStyle::Plain && value.contains('?') {
             // go-yaml ends a plain scalar in a flow collection at `?`.
-            return Err(self.fault(start, "a value with `?` inside [] or {} needs quotes"));
+            return Err(self.fault_of_our_limit(start, "a value with `?` inside [] or {} needs quotes"));
         }
         if self.check_slash && style == ScalarStyle::DoubleQuoted && self.escapes_slash(start, end) {
             // JSON has this escape, YAML 1.1 does not.
@@ -245,7 +247,7 @@ impl<'t> Builder<'t> {
         start: Mark,
     ) -> Result<(), Stop> {
         if self.open.len() >= MAX_DEPTH {
-            return Err(self.fault(start, &format!("nested more than {MAX_DEPTH} levels deep")));
+            return Err(self.fault_of_our_limit(start, &format!("nested more than {MAX_DEPTH} levels deep")));
         }
         let flow = flow || self.open.last().is_some_and(|open| open.flow);
         let id = self.add(kind, start)?;
@@ -257,7 +259,9 @@ impl<'t> Builder<'t> {
     fn add(&mut self, kind: NodeKind, start: Mark) -> Result<Id, Stop> {
         let at = self.position(start);
         let Some(id) = self.tree.push(kind, at) else {
-            return Err(self.fault(start, &format!("the document has more than {MAX_NODES} values")));
+            return Err(
+                self.fault_of_our_limit(start, &format!("the document has more than {MAX_NODES} values"))
+            );
         };
         match self.open.last_mut() {
             Some(parent) => {
@@ -285,7 +289,11 @@ impl<'t> Builder<'t> {
     }
 
     fn fault(&self, mark: Mark, message: &str) -> Stop {
-        Stop::Fault(ReadFault { at: self.position(mark), message: message.to_owned() })
+        Stop::Fault(ReadFault::new(self.position(mark), message))
+    }
+
+    fn fault_of_our_limit(&self, mark: Mark, message: &str) -> Stop {
+        Stop::Fault(ReadFault::of_our_limit(self.position(mark), message))
     }
 
     fn syntax_fault(&self, error: &libyaml_safer::Error) -> ReadFault {
@@ -303,7 +311,7 @@ impl<'t> Builder<'t> {
                 Some(c) => format!("a plain value cannot start with {c:?}: quote it"),
                 None => problem.to_owned(),
             };
-            return ReadFault { at, message };
+            return ReadFault::new(at, message);
         }
         let hint = match problem {
             "mapping values are not allowed in this context" => {
@@ -315,14 +323,13 @@ impl<'t> Builder<'t> {
             // A missing character is reported where it is missing, not where the parser noticed: the end of the text,
             // or the line after the one without a colon.
             Some((opened, text)) if problem.contains("end of stream") || problem.contains("expected ':'") => {
-                ReadFault { at: opened, message: format!("{problem} {text} that starts here") }
+                ReadFault::new(opened, format!("{problem} {text} that starts here"))
             }
-            Some((opened, text)) if opened.line != at.line => ReadFault {
-                at,
-                message: format!("{problem} {text} that starts at line {}{hint}", opened.line),
-            },
-            Some((_, text)) => ReadFault { at, message: format!("{problem} {text}{hint}") },
-            None => ReadFault { at, message: format!("{problem}{hint}") },
+            Some((opened, text)) if opened.line != at.line => {
+                ReadFault::new(at, format!("{problem} {text} that starts at line {}{hint}", opened.line))
+            }
+            Some((_, text)) => ReadFault::new(at, format!("{problem} {text}{hint}")),
+            None => ReadFault::new(at, format!("{problem}{hint}")),
         }
     }
 
@@ -334,7 +341,7 @@ impl<'t> Builder<'t> {
                 || c >= '\u{10000}';
             if !allowed {
                 let message = format!("{problem} (U+{:04X})", u32::from(c));
-                return ReadFault { at, message };
+                return ReadFault::new(at, message);
             }
             at = if c == '\n' {
                 Position { line: at.line.saturating_add(1), column: 1 }
@@ -342,7 +349,7 @@ impl<'t> Builder<'t> {
                 Position { column: at.column.saturating_add(1), ..at }
             };
         }
-        ReadFault { at: self.origin, message: problem.to_owned() }
+        ReadFault::new(self.origin, problem)
     }
 }
 

@@ -64,10 +64,8 @@ impl<'t> Writer<'t> {
         if let NodeKind::Alias(target) = node.kind {
             return self.write_value(target, at, true, depth);
         }
-        let offset = u32::try_from(self.out.len()).map_err(|_| ReadFault {
-            at: node.at,
-            message: "the document is larger than 4 GiB".to_owned(),
-        })?;
+        let offset = u32::try_from(self.out.len())
+            .map_err(|_| ReadFault::of_our_limit(node.at, "the document is larger than 4 GiB"))?;
         self.positions.push(offset, at);
         if !self.anchored.is_empty() && self.anchored.contains(&id) {
             self.shared.push((offset, node.at));
@@ -82,7 +80,7 @@ impl<'t> Writer<'t> {
             NodeKind::Float(value) if value.is_finite() => go_numbers::write_float(&mut self.out, *value),
             NodeKind::Float(_) => {
                 let message = "the value is not a finite number: quote the value if it is a string";
-                return Err(ReadFault { at: node.at, message: message.to_owned() });
+                return Err(ReadFault::new(node.at, message));
             }
             NodeKind::Str(text) => write_string(&mut self.out, text),
             NodeKind::Merge => self.out.push_str("\"<<\""),

@@ -22,12 +22,12 @@ fn cause(text: &str) -> &'static str {
 pub(super) fn replace_message_by_usual_cause(text: &str, origin: Position, fault: ReadFault) -> ReadFault {
     if let Some(line) = merge_conflict_line(text) {
         let at = Position { line: origin.line.saturating_add(line), column: 1 };
-        return ReadFault { at, message: "unresolved merge conflict".to_owned() };
+        return ReadFault { at, message: "unresolved merge conflict".to_owned(), ..fault };
     }
     if fault.message.contains("<document start>") && text.starts_with('%') {
         // kubectl cuts at `---` first and then finds a directive without a document.
         let message = "kubectl does not accept a %YAML or %TAG directive: remove it".to_owned();
-        return ReadFault { at: origin, message };
+        return ReadFault { at: origin, message, ..fault };
     }
     let number = usize::try_from(fault.at.line.saturating_sub(origin.line)).unwrap_or(usize::MAX);
     let line = text.split('\n').nth(number).unwrap_or_default();
@@ -35,13 +35,13 @@ pub(super) fn replace_message_by_usual_cause(text: &str, origin: Position, fault
         let column = line.get(..at).unwrap_or_default().chars().count();
         let column = u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1);
         let at = Position { line: fault.at.line, column };
-        return ReadFault { at, message: cause(text).to_owned() };
+        return ReadFault { at, message: cause(text).to_owned(), ..fault };
     }
     let indent = line.get(..line.len() - line.trim_start_matches([' ', '\t']).len()).unwrap_or_default();
     if let Some(tab) = indent.find('\t') {
         let column = u32::try_from(tab).unwrap_or(u32::MAX).saturating_add(1);
         let at = Position { line: fault.at.line, column };
-        return ReadFault { at, message: "a tab cannot indent YAML: use spaces".to_owned() };
+        return ReadFault { at, message: "a tab cannot indent YAML: use spaces".to_owned(), ..fault };
     }
     if text.split('\n').any(is_helm_line) {
         return ReadFault { message: format!("{} ({HELM})", fault.message), ..fault };
@@ -115,7 +115,7 @@ mod tests {
     fn causes() {
         let origin = Position { line: 10, column: 1 };
         let explain = |text: &str, line| {
-            let fault = ReadFault { at: Position { line, column: 3 }, message: "parser says".to_owned() };
+            let fault = ReadFault::new(Position { line, column: 3 }, "parser says");
             let fault = if text.starts_with('%') {
                 ReadFault { message: "did not find expected <document start>".to_owned(), ..fault }
             } else {

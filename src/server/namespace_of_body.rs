@@ -8,6 +8,10 @@ use std::sync::LazyLock;
 /// `AdmissionRequest`). It calls mutating webhooks before it checks the name, which may have any length.
 const KEY: &[u8] = br#""namespace":"#;
 
+/// Longest name that is read (bytes). Names of namespaces have at most 63 (k8s.io/apimachinery pkg/util/validation,
+/// `DNS1123LabelMaxLength`).
+const MAX_NAME: usize = 64;
+
 /// So that nobody chooses two namespaces with one number.
 static HASHES: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
@@ -16,8 +20,8 @@ static HASHES: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 pub(super) fn hash_of_first_namespace(body: &[u8]) -> u64 {
     let behind = memchr::memmem::find(body, KEY).map(|at| at + KEY.len());
     let value = behind.and_then(|at| body.get(at..)).unwrap_or_default().trim_ascii_start();
-    let name = value.strip_prefix(b"\"").and_then(|name| name.split(|byte| *byte == b'"').next());
-    HASHES.hash_one(name.unwrap_or_default())
+    let name = value.strip_prefix(b"\"").map(|name| name.get(..MAX_NAME).unwrap_or(name));
+    HASHES.hash_one(name.and_then(|name| name.split(|byte| *byte == b'"').next()).unwrap_or_default())
 }
 
 #[cfg(test)]

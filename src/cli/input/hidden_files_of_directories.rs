@@ -55,18 +55,19 @@ struct KeysOfManifest {
 
 fn has_manifest(bytes: &[u8]) -> bool {
     let has = |text: &str| memmem::find(bytes, text.as_bytes()).is_some();
-    // kubectl reads UTF-16. `"\x6bind"` in YAML and `"\u006bind"` in JSON are other spellings of the key.
+    // kubectl reads UTF-16.
     if std::str::from_utf8(bytes).is_err() {
         return true;
     }
-    if !has("apiVersion") && !has("kind") && !has("\\") {
+    // `"\x6bind"` in YAML, `"\u006bind"` in JSON and `!!binary a2luZA==` are other spellings of the key.
+    if !["apiVersion", "kind", "\\", "!"].into_iter().any(has) {
         return false;
     }
     let documents = manifest::read_documents_of_file("", bytes);
     documents.iter().any(|document| match document {
         DocumentOrError::Empty { .. } => false,
         // A template of Helm is not YAML, but has both keys.
-        DocumentOrError::Error(_) => has_key(bytes, "apiVersion") && has_key(bytes, "kind"),
+        DocumentOrError::Error(error) => error.kubectl_may_read || has("apiVersion") && has("kind"),
         DocumentOrError::Document(document) => {
             let json = document.json.get();
             // A key given twice is an error here, and a finding of the review.
@@ -77,22 +78,18 @@ fn has_manifest(bytes: &[u8]) -> bool {
     })
 }
 
-/// Whether a text that is not YAML has a key: the word, and a colon behind it.
-fn has_key(bytes: &[u8], key: &str) -> bool {
-    memmem::find_iter(bytes, key.as_bytes()).any(|at| {
-        let behind = bytes.get(at + key.len()..).unwrap_or_default();
-        let behind = behind.strip_prefix(b"\"").or(behind.strip_prefix(b"'")).unwrap_or(behind);
-        behind.trim_ascii_start().starts_with(b":")
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn manifests_and_settings_of_other_tools() {
-        let manifests: [&[u8]; 9] = [
+        let anchors = format!("a: &a {}\nb: [{}]\n", "x".repeat(3000), "*a,".repeat(90));
+        let aliases = format!("\"\\x6bind\": Pod\n{anchors}");
+        let manifests: [&[u8]; 12] = [
+            aliases.as_bytes(),
+            b"!!binary a2luZA==: Pod\n",
+            b"? kind # c\n: Pod\n? apiVersion # c\n: {{ x }}\n",
             b"apiVersion: v1\nkind: Pod\n",
             b"kind: Pod\n",
             b"# comment\n---\n---\nname: ci\n---\n{\"apiVersion\": \"v1\"}\n",
@@ -106,7 +103,8 @@ mod tests {
         for text in manifests {
             assert!(has_manifest(text), "{}", String::from_utf8_lossy(text));
         }
-        let others: [&[u8]; 8] = [
+        let others: [&[u8]; 9] = [
+            b"// settings\n{\"exclude\": \"\\\\.js$\", \"a\": \"!b\",}",
             b"",
             b"---\n# comment\n",
             b"jobs:\n  kind:\n    uses: helm/kind-action@v1\n",

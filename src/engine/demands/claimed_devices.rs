@@ -6,7 +6,7 @@ use crate::pod::accelerator_resources::AcceleratorsOfContainer;
 use crate::pod::limits_and_costs_of_pods::claims_within_and_beyond_limit;
 use crate::pod::pod_fields::{PodClaim, PodView};
 use crate::snapshot::Snapshot;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The accelerators that claims give to the containers that use them.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -124,10 +124,22 @@ pub(crate) fn claims_within_device_limit<'p>(
     split_claims_at_device_limit(claims_within_and_beyond_limit(pod).0, namespace, snapshot).0
 }
 
-/// Which containers use which claim, by the request that they name; none is the whole claim. A container may name one of
+/// The containers that use a known claim, by the request that they name; none is the whole claim. A container may name one of
 /// several alternatives too, as `request/alternative`.
-type Uses<'a> = BTreeMap<&'a str, Users<'a>>;
 type Users<'a> = BTreeMap<Option<&'a str>, BTreeSet<usize>>;
+
+/// What is known of a claim that containers may name. A pod may have 100,000 uses of claims, but its claims are few, and so
+/// are their requests.
+enum Usage<'a> {
+    /// Not looked at, or perhaps not kept: its users count as containers with accelerators. Otherwise a pod of many claims, or
+    /// in a namespace of many claims, would be without accelerators, and free of what a profile requires and forbids.
+    CountsAsAccelerated,
+    Unknown,
+    Known {
+        claim: &'a DeviceClaim,
+        users: Users<'a>,
+    },
+}
 
 /// The devices that containers get from claims. A claim that several containers use is one set of devices, shared by them
 /// (kubernetes/enhancements keps/sig-node/4381-dra-structured-parameters): each of those that run together counts its
@@ -145,7 +157,21 @@ pub fn devices_claimed_by_containers(pod: &PodView<'_>, namespace: &str, snapsho
         let claim = first.name.as_deref().unwrap_or_default().to_owned();
         found.fabric.unread.get_or_insert(ClaimOn { index: claims.len(), claim, class: String::new() });
     }
-    let mut uses: Uses<'_> = BTreeMap::new();
+    let mut usages: HashMap<&str, Usage<'_>> = HashMap::new();
+    // Of two claims of one name, which the API server refuses, the first counts.
+    for claim in claims {
+        usages.entry(claim.name.as_deref().unwrap_or_default()).or_insert_with(|| {
+            match find_known_claim_or_template(claim, namespace, snapshot) {
+                Some(claim) => Usage::Known { claim, users: Users::new() },
+                None if may_claim_be_left_out(claim, namespace, snapshot) => Usage::CountsAsAccelerated,
+                None => Usage::Unknown,
+            }
+        });
+    }
+    for name in costly.iter().chain(beyond).filter_map(|claim| claim.name.as_deref()) {
+        usages.entry(name).or_insert(Usage::CountsAsAccelerated);
+    }
+    let mut requests: PerFact<'_, _, HashSet<&str>> = PerFact::default();
     let mut ordinary: BTreeSet<usize> = BTreeSet::new();
     for (index, container) in pod.containers().iter().chain(pod.init_containers()).enumerate() {
         if index >= pod.containers().len() && !container.is_sidecar() {
@@ -155,47 +181,33 @@ pub fn devices_claimed_by_containers(pod: &PodView<'_>, namespace: &str, snapsho
         for entry in own {
             // A null in the list uses nothing.
             let Some(name) = entry.name.as_deref() else { continue };
-            let request = entry.request.as_deref().filter(|r| !r.is_empty());
-            let request = request.and_then(|r| r.split('/').next());
-            uses.entry(name).or_default().entry(request).or_default().insert(index);
+            match usages.get_mut(name) {
+                Some(Usage::CountsAsAccelerated) => found.count_as_accelerated(index),
+                None | Some(Usage::Unknown) if found.unread.last() == Some(&index) => {}
+                None | Some(Usage::Unknown) => found.unread.push(index),
+                Some(&mut Usage::Known { claim, ref mut users }) => {
+                    let request = entry.named_request();
+                    let names =
+                        || claim.requests.iter().map(|request| request.name.as_str()).collect::<HashSet<_>>();
+                    if request.is_none_or(|request| requests.get(claim, names).contains(request)) {
+                        users.entry(request).or_default().insert(index);
+                    }
+                }
+            }
         }
     }
-    // Of two claims of one name, which the API server refuses, the first counts.
-    let mut known: BTreeMap<&str, &PodClaim<'_>> = BTreeMap::new();
-    for claim in claims {
-        known.entry(claim.name.as_deref().unwrap_or_default()).or_insert(claim);
-    }
-    let beyond = costly.iter().chain(beyond);
-    let beyond: BTreeSet<&str> = beyond.filter_map(|claim| claim.name.as_deref()).collect();
-    for (name, users) in &uses {
-        if beyond.contains(name) && !known.contains_key(name) {
-            found.count_users_as_accelerated(users);
-            continue;
-        }
-        let claim = known.get(name);
-        if claim.is_some_and(|claim| may_claim_be_left_out(claim, namespace, snapshot)) {
-            found.count_users_as_accelerated(users);
-            continue;
-        }
-        match claim.and_then(|claim| find_known_claim_or_template(claim, namespace, snapshot)) {
-            None => found.unread.extend(users.values().flatten()),
-            Some(claim) => found.add_devices_of_claim_to_users(claim, users, &ordinary, snapshot),
+    for name in claims.iter().map(|claim| claim.name.as_deref().unwrap_or_default()) {
+        if let Some(Usage::Known { claim, users }) = usages.remove(name) {
+            found.add_devices_of_claim_to_users(claim, &users, &ordinary, snapshot);
         }
     }
-    found.unread.sort_unstable();
-    found.unread.dedup();
     found
 }
 
 impl Claimed {
-    /// Counts the users of a claim that is not looked at, or not kept, as containers with accelerators. Otherwise a pod of many
-    /// claims, or in a namespace of many claims, would be without accelerators, and free of what a profile requires and
-    /// forbids.
-    fn count_users_as_accelerated(&mut self, users: &Users<'_>) {
-        for index in users.values().flatten() {
-            let demand = self.demands.entry(*index).or_default();
-            (demand.any, demand.nccl, demand.unknown) = (true, true, true);
-        }
+    fn count_as_accelerated(&mut self, index: usize) {
+        let demand = self.demands.entry(index).or_default();
+        (demand.any, demand.nccl, demand.unknown) = (true, true, true);
     }
 
     /// Counts the devices of a claim. The users of the whole claim get the sum of its requests, so that they are visited

@@ -28,3 +28,12 @@ pub struct ContainerClaim<'a> {
     #[serde(borrow, default)]
     pub request: Option<Text<'a>>,
 }
+
+impl ContainerClaim<'_> {
+    /// The request that it names, if it names one. Of one of several alternatives, as `request/alternative`, the request
+    /// (k8s.io/api/core/v1, `ResourceClaim`).
+    pub(crate) fn named_request(&self) -> Option<&str> {
+        let request = self.request.as_deref().filter(|request| !request.is_empty())?;
+        request.split('/').next()
+    }
+}

@@ -22,6 +22,9 @@ fn document(text: &str) -> Document {
 fn streams() {
     assert_eq!(json("a: 1\n---\n# c\n---\nb: 2"), [r#"{"a":1}"#, r#"{"b":2}"#]);
     assert_eq!(json("---\r\na: |\r\n  x\r\n  y\r\n"), [r#"{"a":"x\ny\n"}"#]);
+    // kubectl takes away one carriage return of each line, so here is an escaped end of a line, or one end and not two.
+    assert_eq!(json("kind: \"Po\\\r\r\nd\"\r\nb: c\r\n"), [r#"{"kind":"Pod","b":"c"}"#]);
+    assert_eq!(json("a: \"b\r\r\nc\"\n"), [r#"{"a":"b c"}"#]);
     assert_eq!(json("\u{feff}a: 1\n---\n\u{feff}b: 2\n"), [r#"{"a":1}"#, r#"{"b":2}"#]);
     assert_eq!(
         json("a: b: c\n---\nd: 1\n--- x\ne: 1\n---\nf: 1"),

@@ -31,6 +31,17 @@ fn map(n: usize, key: &str, value: &str) -> Map<String, Value> {
     (0..n).map(|i| (format!("{key}{i}"), value.into())).collect()
 }
 
+/// So many resources that are Kubernetes' own.
+fn hugepages(n: usize) -> Value {
+    let mut all: Map<String, Value> = (1..n).map(|i| (format!("hugepages-{i}"), "0".into())).collect();
+    all.insert("cpu".to_owned(), 1.into());
+    all.into()
+}
+
+fn many_containers(n: usize) -> Value {
+    (0..n).map(|i| json!({"name": format!("c{i}"), "image": "a"})).collect()
+}
+
 fn signs(plane: &Plane) -> Outcome {
     let site = Site::start(plane, &[], &[])?;
     let namespace = plane.namespace(&[PROFILE_LABEL])?;
@@ -69,6 +80,11 @@ fn signs(plane: &Plane) -> Outcome {
         (many("v1.multus-cni.io/default-network"), 1),
         (many("fabric-admission.dev/profile"), 1),
         (many("fabric-admission.dev/inject"), 1),
+        // More resources, or more containers, are not searched.
+        (with(&limits, hugepages(64)), 0),
+        (with(&limits, hugepages(65)), 1),
+        (with(&["spec", "containers"], many_containers(1_000)), 0),
+        (with(&["spec", "containers"], many_containers(1_001)), 1),
         (with(&["metadata", "labels"], map(1_000, "fabric-admission.dev/a", "").into()), 1),
         (with(&["metadata", "labels"], map(1_001, "fabric-admission.dev/a", "").into()), 0),
     ] {

@@ -5,11 +5,12 @@ use crate::demands::claimed_devices::find_known_claim_or_template;
 use crate::facts::{DeviceClaim, DriverKind, RequestedDevices};
 use crate::pod::limits_and_costs_of_pods::MAX_CLAIMS;
 use crate::rules::finding::{FindingsOfRule, Severity};
+use crate::rules::most_findings_per_rule::MAX_FINDINGS_PER_RULE_AND_SEVERITY;
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
 use crate::rules::rule_declaration::{MayBeIgnored, PodsChecked, Rule, files};
 use crate::text::escaped_and_cut;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB245",
@@ -29,14 +30,33 @@ const UNUSED: &str = "the API server accepts a claim that no container uses";
 fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let pod = context.pod();
     let claims = pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
-    let names: BTreeSet<&str> = claims.iter().filter_map(|c| c.name.as_deref()).collect();
-    let mut used: BTreeSet<&str> = BTreeSet::new();
-    let mut requests: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let names: HashSet<&str> = claims.iter().filter_map(|c| c.name.as_deref()).collect();
+    // The API server refuses two claims of one name. Here the first is used.
+    let mut known: HashMap<&str, Option<&DeviceClaim>> = HashMap::new();
+    for claim in claims.iter().take(MAX_CLAIMS) {
+        let find =
+            || find_known_claim_or_template(claim, context.subject.namespace, context.subject.snapshot);
+        claim.name.as_deref().map(|name| known.entry(name).or_insert_with(find));
+    }
+    let mut requests_of: PerFact<'_, _, HashSet<&str>> = PerFact::default();
+    let mut used: HashSet<&str> = HashSet::new();
+    let mut missing: BTreeSet<(&str, &str)> = BTreeSet::new();
     for (holder, container) in pod.containers_not_added_by_webhook() {
         let own = container.resources.as_ref().and_then(|r| r.claims.as_deref()).unwrap_or_default();
         for (index, entry) in own.iter().enumerate() {
             let Some(name) = entry.name.as_deref() else { continue };
-            if !names.contains(name) {
+            if names.contains(name) {
+                used.insert(name);
+                let claim = known.get(name).copied().flatten();
+                let Some((claim, request)) = claim.zip(entry.named_request()) else { continue };
+                let has = requests_of
+                    .get(claim, || claim.requests.iter().map(|r| r.name.as_str()).collect())
+                    .contains(request);
+                // More are not reported.
+                if !has && missing.len() < MAX_FINDINGS_PER_RULE_AND_SEVERITY {
+                    missing.insert((name, entry.request.as_deref().unwrap_or_default()));
+                }
+            } else if !findings.must_stop_reporting() {
                 findings.add(
                     format!("{}/resources/claims/{index}/name", holder.json_pointer()),
                     format!(
@@ -47,15 +67,12 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
                     "Write the name of an entry in spec.resourceClaims.",
                 );
             }
-            used.insert(name);
-            requests.extend(entry.request.as_deref().map(|request| (name, request)));
         }
     }
     let mut seen: BTreeSet<&str> = BTreeSet::new();
-    let (mut named, mut reach) = (PerFact::default(), PerFact::default());
+    let mut reach = PerFact::default();
     for (index, claim) in claims.iter().enumerate().take(MAX_CLAIMS) {
         let Some(name) = claim.name.as_deref() else { continue };
-        // The API server refuses two claims of one name. Here the first is used.
         if !seen.insert(name) {
             continue;
         }
@@ -64,8 +81,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         }
         let path = || pointers_in_pod::claim(index);
         if !used.contains(name) {
-            let known =
-                find_known_claim_or_template(claim, context.subject.namespace, context.subject.snapshot);
+            let known = known.get(name).copied().flatten();
             if known.is_some_and(|k| *reach.get(k, || reaches_containers_without_claim(k, context))) {
                 continue;
             }
@@ -80,27 +96,17 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
             );
             continue;
         }
-        let Some(known) =
-            find_known_claim_or_template(claim, context.subject.namespace, context.subject.snapshot)
-        else {
-            continue;
-        };
-        let names: &HashSet<&str> =
-            named.get(known, || known.requests.iter().map(|r| r.name.as_str()).collect());
-        let has = |request: &str| names.contains(request.split('/').next().unwrap_or_default());
-        for (_, request) in requests.range((name, "")..).take_while(|(of, _)| *of == name) {
-            if !has(request) {
-                findings.with_reason_for_lower_severity(NEWER).add_with_severity(
-                    Severity::Warning,
-                    path(),
-                    format!(
-                        "claim {:?} has no request {:?}, but a container names this request",
-                        escaped_and_cut(name, 63),
-                        escaped_and_cut(request, 63)
-                    ),
-                    "Write a request that the claim has, or remove the request's name to get the whole claim.",
-                );
-            }
+        for (_, request) in missing.range((name, "")..).take_while(|(of, _)| *of == name) {
+            findings.with_reason_for_lower_severity(NEWER).add_with_severity(
+                Severity::Warning,
+                path(),
+                format!(
+                    "claim {:?} has no request {:?}, but a container names this request",
+                    escaped_and_cut(name, 63),
+                    escaped_and_cut(request, 63)
+                ),
+                "Write a request that the claim has, or remove the request's name to get the whole claim.",
+            );
         }
     }
 }
