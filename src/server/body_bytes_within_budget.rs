@@ -4,6 +4,7 @@ use super::estimate_memory_of_decision::DecisionMemoryEstimate;
 use super::fair_share_per_client_address::{
     BudgetForSmallAndLarge, MAX_SMALL_BODY_BYTES, NoRoom, PIECE, ShareOfAddress, Size,
 };
+use super::fair_share_per_namespace::ShareOfNamespace;
 use hyper::body::Bytes;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -17,16 +18,43 @@ const GROWTH_DIVISOR: usize = 4;
 #[derive(Debug)]
 pub(super) struct BytesWithinBudget {
     bytes: Vec<u8>,
-    /// The length that a header states.
-    promised: Option<usize>,
+    /// The length that a header states; the largest number if none does.
+    promised: usize,
     share: ShareOfAddress,
+    /// Of a large body.
+    of_namespace: Option<Box<ShareOfNamespace>>,
     weight: DecisionMemoryEstimate,
 }
 
 impl BytesWithinBudget {
     pub(super) fn new(pools: Arc<BudgetForSmallAndLarge>, peer: IpAddr, promised: Option<usize>) -> Self {
         let share = ShareOfAddress::empty_for_body_length(pools, peer, promised.unwrap_or_default());
-        Self { bytes: Vec::new(), promised, share, weight: DecisionMemoryEstimate::default() }
+        let weight = DecisionMemoryEstimate::default();
+        let promised = promised.unwrap_or(usize::MAX);
+        Self { bytes: Vec::new(), promised, share, of_namespace: None, weight }
+    }
+
+    /// The length that a header states, or what has come (bytes).
+    pub(super) fn length_to_come(&self) -> usize {
+        let stated = if self.promised == usize::MAX { 0 } else { self.promised };
+        stated.max(self.bytes.len())
+    }
+
+    pub(super) fn is_in_part_for_small(&self) -> bool {
+        self.share.size == Size::Small
+    }
+
+    pub(super) fn move_to_part_for_large(&mut self) -> Result<(), NoRoom> {
+        self.share.move_to_part_for_large(self.share.pieces)
+    }
+
+    pub(super) fn has_share_of_namespace(&self) -> bool {
+        self.of_namespace.is_some()
+    }
+
+    /// Keeps a share until the body is dropped.
+    pub(super) fn keep_share_of_namespace(&mut self, share: ShareOfNamespace) {
+        self.of_namespace = Some(Box::new(share));
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -53,10 +81,10 @@ impl BytesWithinBudget {
     pub(super) fn push_if_budget_has_room(&mut self, data: &[u8]) -> Result<(), NoRoom> {
         let needed = self.bytes.len() + data.len();
         if needed > MAX_SMALL_BODY_BYTES && self.share.size == Size::Small {
-            self.share.move_to_part_for_large(self.share.pieces)?;
+            self.move_to_part_for_large()?;
         }
         if needed > self.bytes.capacity() {
-            let to_come = self.promised.map_or(usize::MAX, |promised| promised.saturating_sub(needed));
+            let to_come = self.promised.saturating_sub(needed);
             let mut ahead = (needed / GROWTH_DIVISOR).max(MIN_ROOM_FOR_MORE).min(to_come);
             // Near the end of the budget half of it will do, and half of that.
             while self.share.set_number_of_pieces((needed + ahead).div_ceil(PIECE)).is_err() {
@@ -75,7 +103,7 @@ impl BytesWithinBudget {
 
     /// Puts an answer in place of a body; its share becomes as large as the answer.
     pub(super) fn replace_by_answer(&mut self, mut bytes: Vec<u8>) -> Result<(), NoRoom> {
-        self.bytes = Vec::new();
+        (self.bytes, self.of_namespace) = (Vec::new(), None);
         bytes.shrink_to_fit();
         self.share.set_number_of_pieces(bytes.capacity().div_ceil(PIECE))?;
         self.bytes = bytes;

@@ -4,8 +4,11 @@
 
 use super::body_bytes_within_budget::BytesWithinBudget;
 use super::default_limits_and_deadlines::Limits;
-use super::fair_share_per_client_address::{BudgetForSmallAndLarge, ShareOfAddress};
-use super::fair_share_per_namespace::{ShareOfNamespace, SharesOfNamespaces};
+use super::fair_share_per_client_address::{
+    BudgetForSmallAndLarge, MAX_SMALL_BODY_BYTES, NoRoom, ShareOfAddress,
+};
+use super::fair_share_per_namespace::{Amount, ShareOfNamespace, SharesOfNamespaces};
+use super::namespace_of_body::hash_of_first_namespace;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -30,24 +33,35 @@ pub(crate) struct Budgets {
     peers: Mutex<HashMap<IpAddr, Weak<DecisionSlots>>>,
     namespaces: Arc<SharesOfNamespaces>,
     /// Where bodies of one address and namespace wait for a place in the queue of their address.
-    queues: Mutex<HashMap<(IpAddr, u64, BodySize), Weak<Semaphore>>>,
+    queues: Mutex<HashMap<(IpAddr, u64, Threads), Weak<Semaphore>>>,
     /// What one address may have.
     of_one: SlotsAndMemory,
 }
 
-/// Threads for large and for small bodies, and memory for large ones (bytes).
+/// Threads for large and for small bodies, decisions in the queues of those that read bodies, and memory for large ones
+/// (bytes).
 #[derive(Debug, Clone, Copy)]
 struct SlotsAndMemory {
     large: usize,
     small: usize,
+    reading: usize,
     memory: usize,
 }
 
-/// Small and large bodies are decided on different threads.
+/// On which threads a body is decided: those that read bodies, those for small ones, or those for large ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum BodySize {
+enum Threads {
+    Reading,
     Small,
     Large,
+}
+
+/// A turn to decide on the thread that read a body.
+#[derive(Debug)]
+pub(super) struct BriefTurn {
+    _slot: OwnedSemaphorePermit,
+    _peer: Arc<DecisionSlots>,
+    _place: OwnedSemaphorePermit,
 }
 
 /// Room for decisions: of all addresses, or of one.
@@ -55,13 +69,19 @@ enum BodySize {
 struct DecisionSlots {
     large: Arc<Semaphore>,
     small: Arc<Semaphore>,
+    reading: Arc<Semaphore>,
     memory: Arc<Semaphore>,
 }
 
 impl DecisionSlots {
-    fn new(SlotsAndMemory { large, small, memory }: SlotsAndMemory) -> Arc<Self> {
+    fn new(SlotsAndMemory { large, small, reading, memory }: SlotsAndMemory) -> Arc<Self> {
         let semaphore = |permits| Arc::new(Semaphore::new(permits));
-        Arc::new(Self { large: semaphore(large), small: semaphore(small), memory: semaphore(memory / PIECE) })
+        Arc::new(Self {
+            large: semaphore(large),
+            small: semaphore(small),
+            reading: semaphore(reading),
+            memory: semaphore(memory / PIECE),
+        })
     }
 
     /// A thread for a body; with memory, for a large one.
@@ -97,14 +117,23 @@ impl Budgets {
             deciding: DecisionSlots::new(SlotsAndMemory {
                 large: threads,
                 small: threads + 1,
+                // Each address waits for its own turn only.
+                reading: 0,
                 memory: MAX_MEMORY_OF_ALL_DECISIONS,
             }),
             peers: Mutex::default(),
-            namespaces: SharesOfNamespaces::new(limits),
+            // Of requests and bytes half. An address may hold three quarters of half of the part for small bodies.
+            namespaces: SharesOfNamespaces::new(Amount {
+                requests: limits.requests / 2,
+                small: limits.body_budget * 3 / 32,
+                large: limits.body_budget / 2,
+            }),
             queues: Mutex::default(),
             of_one: SlotsAndMemory {
                 large: threads.saturating_sub(1).max(1),
                 small: threads,
+                // One is decided, and one is ready.
+                reading: 2 * threads,
                 memory: MAX_MEMORY_OF_ONE_ADDRESS,
             },
         }
@@ -117,14 +146,46 @@ impl Budgets {
     }
 
     /// Takes the share of a namespace for a request that other threads will decide; `None` if it holds too much of what its
-    /// address may hold.
+    /// address may hold. Small bodies of a namespace that holds much of the part for them move to the part for large ones.
     pub(super) fn take_share_of_namespace_or_refuse(
         &self,
-        peer: IpAddr,
+        held: &mut BytesWithinBudget,
         namespace: u64,
-        length: usize,
     ) -> Option<ShareOfNamespace> {
-        self.namespaces.take_share_or_refuse(peer, namespace, length)
+        let (peer, request) = (held.peer(), Amount { requests: 1, ..Amount::default() });
+        if held.has_share_of_namespace() {
+            return self.namespaces.take_share_or_refuse(peer, namespace, request);
+        }
+        let bytes = held.bytes().len();
+        if held.is_in_part_for_small() {
+            let small = Amount { small: bytes, ..request };
+            let share = self.namespaces.take_share_or_refuse(peer, namespace, small);
+            if share.is_some() || held.move_to_part_for_large().is_err() {
+                return share;
+            }
+        }
+        self.namespaces.take_share_or_refuse(peer, namespace, Amount { large: bytes, ..request })
+    }
+
+    /// Takes the share of a namespace for a large body that is being read, of which `bytes` are to come in all. A small body
+    /// takes none yet.
+    pub(super) fn take_share_of_large_body_or_refuse(
+        &self,
+        held: &mut BytesWithinBudget,
+        bytes: usize,
+    ) -> Result<(), NoRoom> {
+        if held.is_in_part_for_small()
+            || held.has_share_of_namespace()
+            || held.bytes().len() <= MAX_SMALL_BODY_BYTES
+        {
+            return Ok(());
+        }
+        let (peer, namespace) = (held.peer(), hash_of_first_namespace(held.bytes()));
+        let large = Amount { large: bytes, ..Amount::default() };
+        held.keep_share_of_namespace(
+            self.namespaces.take_share_or_refuse(peer, namespace, large).ok_or(NoRoom)?,
+        );
+        Ok(())
     }
 
     /// Whether other threads have many requests of a namespace.
@@ -146,14 +207,14 @@ impl Budgets {
                 .filter(|_| decoded <= MAX_MEMORY_OF_ALL_DECISIONS)
         };
         let (of_one, of_all) = (pieces(self.of_one.memory)?, pieces(MAX_MEMORY_OF_ALL_DECISIONS)?);
-        let queue = self.find_or_add_queue_of_namespace(peer, namespace, BodySize::Large);
+        let queue = self.find_or_add_queue_of_namespace(peer, namespace, Threads::Large);
         self.wait_for_turn_in_both_budgets(peer, queue, Some(of_one), Some(of_all)).await
     }
 
     /// Waits for a turn to decide a small body. These threads are not those of large bodies, which may take fifty times as
     /// long.
     pub(super) async fn wait_for_turn_of_small_body(&self, peer: IpAddr, namespace: u64) -> Option<Turn> {
-        let queue = self.find_or_add_queue_of_namespace(peer, namespace, BodySize::Small);
+        let queue = self.find_or_add_queue_of_namespace(peer, namespace, Threads::Small);
         self.wait_for_turn_in_both_budgets(peer, queue, None, None).await
     }
 
@@ -185,18 +246,37 @@ impl Budgets {
         })
     }
 
-    fn find_or_add_queue_of_namespace(&self, peer: IpAddr, namespace: u64, size: BodySize) -> Arc<Semaphore> {
+    /// Waits for a turn to decide on the thread that read the body. These threads serve connections in the order in which they
+    /// are ready, so of each namespace, and of each address, only a few may be.
+    pub(super) async fn wait_for_turn_on_reading_thread(
+        &self,
+        peer: IpAddr,
+        namespace: u64,
+    ) -> Option<BriefTurn> {
+        let queue = self.find_or_add_queue_of_namespace(peer, namespace, Threads::Reading);
+        let place = queue.acquire_owned().await.ok()?;
+        let share = self.find_or_add_slots_of_address(peer);
+        let slot = Arc::clone(&share.reading).acquire_owned().await.ok()?;
+        Some(BriefTurn { _slot: slot, _peer: share, _place: place })
+    }
+
+    fn find_or_add_queue_of_namespace(
+        &self,
+        peer: IpAddr,
+        namespace: u64,
+        threads: Threads,
+    ) -> Arc<Semaphore> {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         // At most as many as there are requests.
         queues.retain(|_, queue| queue.strong_count() > 0);
-        let known = queues.get(&(peer, namespace, size)).and_then(Weak::upgrade);
+        let known = queues.get(&(peer, namespace, threads)).and_then(Weak::upgrade);
         known.unwrap_or_else(|| {
-            let places = match size {
-                BodySize::Small => self.of_one.small,
-                BodySize::Large => self.of_one.large,
+            let places = match threads {
+                Threads::Reading | Threads::Small => self.of_one.small,
+                Threads::Large => self.of_one.large,
             };
             let queue = Arc::new(Semaphore::new(places));
-            queues.insert((peer, namespace, size), Arc::downgrade(&queue));
+            queues.insert((peer, namespace, threads), Arc::downgrade(&queue));
             queue
         })
     }
@@ -288,7 +368,7 @@ mod tests {
     }
 
     /// How many bodies of another namespace come first, of 50 that wait already.
-    fn bodies_of_other_namespace_before(size: BodySize) -> usize {
+    fn bodies_of_other_namespace_before(threads: Threads) -> usize {
         let budgets = Arc::new(budgets(Limits { large_decisions: 2, ..Limits::default() }));
         let order = Arc::new(Mutex::new(Vec::new()));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -298,16 +378,21 @@ mod tests {
             for namespace in (0..50).map(|_| 1).chain([2]) {
                 let (budgets, order) = (Arc::clone(&budgets), Arc::clone(&order));
                 decisions.spawn(async move {
-                    let turn = match size {
-                        BodySize::Small => budgets.wait_for_turn_of_small_body(peer(1), namespace).await,
-                        BodySize::Large => {
+                    let brief = match threads {
+                        Threads::Reading => budgets.wait_for_turn_on_reading_thread(peer(1), namespace).await,
+                        _ => None,
+                    };
+                    let turn = match threads {
+                        Threads::Reading => None,
+                        Threads::Small => budgets.wait_for_turn_of_small_body(peer(1), namespace).await,
+                        Threads::Large => {
                             budgets.wait_for_turn_of_large_body(peer(1), namespace, 1 << 20).await
                         }
                     };
                     // The decision.
                     tokio::task::yield_now().await;
                     order.lock().unwrap().push(namespace);
-                    drop(turn);
+                    drop((brief, turn));
                 });
             }
             decisions.join_all().await;
@@ -321,9 +406,9 @@ mod tests {
     /// The requests of a tenant with many slow decisions come from the same API server as everybody's.
     #[test]
     fn a_namespace_does_not_wait_for_all_bodies_of_another() {
-        for size in [BodySize::Small, BodySize::Large] {
-            let waited = bodies_of_other_namespace_before(size);
-            assert!(waited <= 4, "{size:?}: {waited} bodies of the other namespace came first");
+        for threads in [Threads::Reading, Threads::Small, Threads::Large] {
+            let waited = bodies_of_other_namespace_before(threads);
+            assert!(waited <= 4, "{threads:?}: {waited} bodies of the other namespace came first");
         }
     }
 

@@ -54,14 +54,13 @@ pub(super) async fn decide_behind_reading_thread(
 async fn decide_on_small_then_large_thread(
     state: &Arc<State>,
     entry: WebhookEntry,
-    (held, beside): (BytesWithinBudget, DecisionMemoryEstimate),
+    (mut held, beside): (BytesWithinBudget, DecisionMemoryEstimate),
     decide: Decide,
     time: Range<Instant>,
 ) -> Response {
     let until = time.end;
     let namespace = hash_of_first_namespace(held.bytes());
-    let share = state.budgets.take_share_of_namespace_or_refuse(held.peer(), namespace, held.bytes().len());
-    let Some(_share) = share else {
+    let Some(_share) = state.budgets.take_share_of_namespace_or_refuse(&mut held, namespace) else {
         return count_and_answer_busy(
             state,
             Shed::Requests,
@@ -113,7 +112,11 @@ pub(super) async fn decide_on_reading_thread_first(
     let tried = if state.budgets.have_other_threads_many_of_namespace(held.peer(), namespace) {
         Err(held)
     } else {
-        decide_on_this_thread_briefly(state, entry, held, how, until)
+        let turn = state.budgets.wait_for_turn_on_reading_thread(held.peer(), namespace);
+        match tokio::time::timeout_at(until.into(), turn).await {
+            Ok(_turn) => decide_on_this_thread_briefly(state, entry, held, how, until),
+            Err(_) => Err(held),
+        }
     };
     match tried {
         Ok(response) => response,
@@ -356,7 +359,8 @@ mod tests {
         for namespace in [b"".as_slice(), br#"{"namespace":"other"}"#] {
             assert_eq!(ask().status(), StatusCode::BAD_REQUEST);
             let namespace = hash_of_first_namespace(namespace);
-            let take = || state.budgets.take_share_of_namespace_or_refuse(local, namespace, 0);
+            let mut other = state.budgets.empty_body_of_address(local, None);
+            let take = || state.budgets.take_share_of_namespace_or_refuse(&mut other, namespace);
             shares.extend(std::iter::repeat_with(take).take(10).map(Option::unwrap));
         }
         drop(shares.drain(..10));

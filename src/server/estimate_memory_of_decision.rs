@@ -15,7 +15,7 @@ const COPIES_OF_ESCAPED_TEXT: usize = 3;
 
 /// Most escape sequences of a body (count). Each reading of a text stops at each of them, so that 4 million took 130 ms and
 /// more. All annotations of a pod have at most half as many.
-pub(super) const MAX_ESCAPES: usize = 250_000;
+pub(super) const MAX_ESCAPES: usize = 500_000;
 
 /// The estimate: the body, and every entry of a list or a map in it. It takes a body part by part.
 #[derive(Debug, Default, Clone, Copy)]

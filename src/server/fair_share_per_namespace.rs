@@ -1,7 +1,7 @@
-//! The requests of one namespace among those of one address that wait for a decision, or are decided, on other threads than
-//! the one that read them. An API server is one address for all tenants, so one of them must not hold all its places.
+//! The requests of one namespace among those of one address: those that wait for a decision, or are decided, on other threads
+//! than the one that read them, and large ones that are read. An API server is one address for all tenants, so one of them must
+//! not hold all its places.
 
-use super::default_limits_and_deadlines::Limits;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,70 +10,77 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// gets three quarters, the next one three quarters of the rest.
 const TIMES_FREE: usize = 3;
 
-/// Requests (count), and their bodies (bytes).
+/// Requests (count), and bodies (bytes) in the part of the budget for small ones and in that for large ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct RequestsAndBytes {
-    requests: usize,
-    bytes: usize,
+pub(super) struct Amount {
+    pub(super) requests: usize,
+    pub(super) small: usize,
+    pub(super) large: usize,
 }
 
-impl RequestsAndBytes {
+impl Amount {
     fn plus(self, other: Self) -> Self {
-        Self { requests: self.requests + other.requests, bytes: self.bytes + other.bytes }
+        self.with(other, |one, other| one + other)
     }
 
     fn minus(self, other: Self) -> Self {
-        let (requests, bytes) =
-            (self.requests.saturating_sub(other.requests), self.bytes.saturating_sub(other.bytes));
-        Self { requests, bytes }
+        self.with(other, usize::saturating_sub)
     }
 
-    /// Whether it is at most three times what another amount leaves free of a third one.
-    fn is_fair_beside(self, all: Self, most: Self) -> bool {
-        let fits = |own: usize, all: usize, most: usize| {
-            most.checked_sub(all).is_some_and(|free| own <= free.saturating_mul(TIMES_FREE))
-        };
-        fits(self.requests, all.requests, most.requests) && fits(self.bytes, all.bytes, most.bytes)
+    fn with(self, other: Self, each: fn(usize, usize) -> usize) -> Self {
+        Self {
+            requests: each(self.requests, other.requests),
+            small: each(self.small, other.small),
+            large: each(self.large, other.large),
+        }
     }
+}
+
+/// Whether a namespace may take more of something: it will hold at most three times what all together leave free. The first
+/// that it takes is always fair, and so is nothing.
+fn is_fair(own: usize, all: usize, more: usize, most: usize) -> bool {
+    let free = most.checked_sub(all.saturating_add(more));
+    own == 0
+        || more == 0
+        || free.is_some_and(|free| own.saturating_add(more) <= free.saturating_mul(TIMES_FREE))
 }
 
 /// What each namespace of each address holds.
 #[derive(Debug)]
 pub(super) struct SharesOfNamespaces {
     /// What one address may hold.
-    most: RequestsAndBytes,
-    held: Mutex<HashMap<IpAddr, HashMap<u64, RequestsAndBytes>>>,
+    most: Amount,
+    held: Mutex<HashMap<IpAddr, HashMap<u64, Amount>>>,
 }
 
 impl SharesOfNamespaces {
-    /// Half of all requests and bytes for one address.
-    pub(super) fn new(limits: &Limits) -> Arc<Self> {
-        let most = RequestsAndBytes { requests: limits.requests / 2, bytes: limits.body_budget / 2 };
+    /// `most`: what one address may hold.
+    pub(super) fn new(most: Amount) -> Arc<Self> {
         Arc::new(Self { most, held: Mutex::default() })
     }
 
-    fn held(&self) -> MutexGuard<'_, HashMap<IpAddr, HashMap<u64, RequestsAndBytes>>> {
+    fn held(&self) -> MutexGuard<'_, HashMap<IpAddr, HashMap<u64, Amount>>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a share for a request with a body of this length; `None` if its namespace holds too much. A request alone is always
-    /// taken.
+    /// Takes a share; `None` if the namespace would hold too much.
     pub(super) fn take_share_or_refuse(
         self: &Arc<Self>,
         peer: IpAddr,
         namespace: u64,
-        length: usize,
+        more: Amount,
     ) -> Option<ShareOfNamespace> {
-        let more = RequestsAndBytes { requests: 1, bytes: length };
         let mut held = self.held();
         let of_address = held.entry(peer).or_default();
-        let all = of_address.values().copied().fold(more, RequestsAndBytes::plus);
-        let own = of_address.get(&namespace).copied().unwrap_or_default().plus(more);
-        if own.requests > 1 && !own.is_fair_beside(all, self.most) {
-            return None;
-        }
-        of_address.insert(namespace, own);
-        Some(ShareOfNamespace { shares: Arc::clone(self), peer, namespace, taken: more })
+        let all = of_address.values().copied().fold(Amount::default(), Amount::plus);
+        let own = of_address.get(&namespace).copied().unwrap_or_default();
+        let fair = is_fair(own.requests, all.requests, more.requests, self.most.requests)
+            && is_fair(own.small, all.small, more.small, self.most.small)
+            && is_fair(own.large, all.large, more.large, self.most.large);
+        fair.then(|| {
+            of_address.insert(namespace, own.plus(more));
+            ShareOfNamespace { shares: Arc::clone(self), peer, namespace, taken: more }
+        })
     }
 
     /// Requests of a namespace of an address that hold a share.
@@ -89,7 +96,7 @@ pub(super) struct ShareOfNamespace {
     shares: Arc<SharesOfNamespaces>,
     peer: IpAddr,
     namespace: u64,
-    taken: RequestsAndBytes,
+    taken: Amount,
 }
 
 impl Drop for ShareOfNamespace {
@@ -97,7 +104,7 @@ impl Drop for ShareOfNamespace {
         let mut held = self.shares.held();
         let Some(of_address) = held.get_mut(&self.peer) else { return };
         let left = of_address.get(&self.namespace).copied().unwrap_or_default().minus(self.taken);
-        if left.requests == 0 {
+        if left == Amount::default() {
             of_address.remove(&self.namespace);
         } else {
             of_address.insert(self.namespace, left);
@@ -118,20 +125,28 @@ mod tests {
 
     #[test]
     fn one_namespace_leaves_requests_and_bytes_to_others() {
-        let shares =
-            SharesOfNamespaces::new(&Limits { requests: 512, body_budget: 32 << 20, ..Limits::default() });
-        let all = |namespace: u64, length: usize| -> Vec<ShareOfNamespace> {
-            std::iter::from_fn(|| shares.take_share_or_refuse(peer(1), namespace, length)).collect()
+        let most = Amount { requests: 256, small: 3 << 20, large: 16 << 20 };
+        let shares = SharesOfNamespaces::new(most);
+        let small = Amount { requests: 1, small: 1000, large: 0 };
+        let all = |namespace: u64, more: Amount| -> Vec<ShareOfNamespace> {
+            std::iter::from_fn(|| shares.take_share_or_refuse(peer(1), namespace, more)).collect()
         };
-        let (one, other) = (all(1, 1000), all(2, 1000));
+        let (one, other) = (all(1, small), all(2, small));
         assert_eq!((one.len(), other.len()), (192, 48), "three quarters, and three quarters of the rest");
         assert_eq!([1, 2, 3].map(|namespace| shares.requests_held(peer(1), namespace)), [192, 48, 0]);
-        assert!(shares.take_share_or_refuse(peer(2), 1, 1000).is_some(), "another address");
+        assert!(shares.take_share_or_refuse(peer(2), 1, small).is_some(), "another address");
         drop((one, other));
-        let (one, other) = (all(1, 500_000), all(2, 500_000));
-        assert_eq!((one.len(), other.len()), (25, 6), "by their bytes");
-        drop((one, other));
-        assert_eq!(all(3, 30 << 20).len(), 1, "one is always taken");
+        for (more, expected) in [
+            (Amount { large: 500_000, ..Amount::default() }, (25, 6)),
+            (Amount { small: 50_000, ..Amount::default() }, (47, 11)),
+        ] {
+            let (one, other) = (all(1, more), all(2, more));
+            assert_eq!((one.len(), other.len()), expected, "by their bytes");
+        }
+        let (large, small) = (all(1, Amount { large: 500_000, ..Amount::default() }), all(1, small));
+        assert_eq!(small.len(), 192, "large bodies leave the room for small ones");
+        drop((large, small));
+        assert_eq!(all(3, Amount { large: 30 << 20, ..Amount::default() }).len(), 1, "one is always taken");
         assert!(shares.held().is_empty());
     }
 }

@@ -44,9 +44,7 @@ pub(super) async fn read(state: &State, request: Request) -> Result<BytesWithinB
     let declared =
         parts.headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
     let held = state.budgets.empty_body_of_address(address, declared);
-    let read =
-        tokio::time::timeout(state.limits.body, collect_or_drop_rest(body, held, state.limits.body_bytes))
-            .await;
+    let read = tokio::time::timeout(state.limits.body, collect_or_drop_rest(state, body, held)).await;
     if let Some(caller) = caller {
         caller.watch.record_complete_body();
     }
@@ -73,10 +71,11 @@ pub(super) async fn read(state: &State, request: Request) -> Result<BytesWithinB
 /// body is read and dropped, up to four times the limit: a client that still writes when the connection closes would not
 /// see the answer.
 async fn collect_or_drop_rest(
+    state: &State,
     mut body: Body,
     mut held: BytesWithinBudget,
-    most: usize,
 ) -> Result<BytesWithinBudget, Unread> {
+    let most = state.limits.body_bytes;
     let mut unread = None;
     let mut total = 0_usize;
     let mut pieces = 0_usize;
@@ -90,10 +89,14 @@ async fn collect_or_drop_rest(
         if total > most {
             unread = Some(Unread::TooLarge);
         }
-        if unread.is_none()
-            && let Err(NoRoom) = held.push_if_budget_has_room(&data)
-        {
-            unread = Some(Unread::Memory);
+        if unread.is_none() {
+            let to_come = held.length_to_come().min(most);
+            let taken = held
+                .push_if_budget_has_room(&data)
+                .and_then(|()| state.budgets.take_share_of_large_body_or_refuse(&mut held, to_come));
+            if let Err(NoRoom) = taken {
+                unread = Some(Unread::Memory);
+            }
         }
         if unread.is_some() {
             held.drop_bytes_and_give_back_share();

@@ -5,7 +5,7 @@
 //! configurations that way. Keys of maps keep their case, and so do those that libcni looks up in a map: `plugins` of
 //! a list (containernetworking/cni libcni/conf.go, `ConfListFromBytes`).
 
-use crate::text::refuse_long_document;
+use crate::text::{refuse_long_cni_document, refuse_long_document};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::cell::Cell;
@@ -156,6 +156,7 @@ pub(crate) fn read_and_respell_keys(
 /// # Errors
 /// As [`read_and_respell_keys`].
 pub(crate) fn read_cni_and_respell_keys(text: &str) -> serde_json::Result<Value> {
+    refuse_long_cni_document(text)?;
     read_and_respell_keys(text, CNI_FIELDS).map(|(value, _)| value)
 }
 

@@ -4,8 +4,8 @@
 //! in the text, and names the usual mistake instead of the parser's words.
 
 use super::finding::LineAndColumn;
-use crate::json::as_go_reads;
-use crate::text::{escaped_and_cut, refuse_long_document};
+use crate::json::as_go_reads::{self, CNI_FIELDS};
+use crate::text::{escaped_and_cut, refuse_long_cni_document};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -54,13 +54,22 @@ pub fn read_object(text: &str, fields: &[&'static str]) -> Result<Map<String, Va
     }
 }
 
+/// Reads a text as one JSON object of CNI.
+///
+/// # Errors
+/// [`EmbeddedFault`] where it is not one.
+pub fn read_cni_object(text: &str) -> Result<Map<String, Value>, EmbeddedFault> {
+    refuse_long_cni_document(text).map_err(|error| fault_of_parser_error(text, 0, &error))?;
+    read_object(text, CNI_FIELDS)
+}
+
 /// Reads a text as JSON objects of CNI with commas between them, which is how operators paste it into a list. Each comes with
 /// the place where it starts.
 ///
 /// # Errors
 /// [`EmbeddedFault`] where it is not one. Brackets around the objects are one: they make a list in the list.
 pub fn read_objects_with_commas(text: &str) -> Result<Vec<EmbeddedObject>, EmbeddedFault> {
-    refuse_long_document(text).map_err(|error| fault_of_parser_error(text, 0, &error))?;
+    refuse_long_cni_document(text).map_err(|error| fault_of_parser_error(text, 0, &error))?;
     let mut objects = Vec::new();
     let mut from = start(text);
     loop {

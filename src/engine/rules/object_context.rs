@@ -8,7 +8,6 @@ use crate::decision_limits::{self, DecisionLimits};
 use crate::facts::network_of_one_object::{NetworkFromObject, network_of_object};
 use crate::facts::sriov_node_state::PhysicalFunction;
 use crate::facts::{FactKind, NodesWithSameNics, SriovNodePolicy};
-use crate::json::as_go_reads::CNI_FIELDS;
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::nodes::{InCommon, LabelRequirement, NodeSelection};
 use crate::profile::FabricProfile;
@@ -122,7 +121,7 @@ impl<'a> ObjectContext<'a> {
     /// `spec.ipam`, the text of a JSON object in the kinds of which an operator makes networks, and the object.
     pub(super) fn ipam_text(&self) -> Option<(&str, &Embedded<Map<String, Value>>)> {
         let text = self.non_empty_text_at("/spec/ipam")?;
-        Some((text, self.views.ipam.get_or_init(|| json_in_text_fields::read_object(text, CNI_FIELDS))))
+        Some((text, self.views.ipam.get_or_init(|| json_in_text_fields::read_cni_object(text))))
     }
 
     /// `spec.metaPlugins`, the text of JSON objects in the same kinds, and the objects.

@@ -30,7 +30,7 @@ pub(crate) use does_profile_admit_namespace::admits;
 pub use nearest_layer_wins::Layer;
 pub(crate) use node_labels_of_profile::ConditionsByNodeLabel;
 pub use profile_catalog::Catalog;
-pub(crate) use variables_of_profiles::{ByVariable, VariableEntries};
+pub(crate) use variables_of_profiles::ByVariable;
 
 use crate::facts::{FactKind, FactsOfAllObjects, NamespaceFacts};
 use crate::nodes::NodeView;

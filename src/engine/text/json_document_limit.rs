@@ -7,6 +7,10 @@ pub(crate) const MAX_DOCUMENT_BYTES: usize = 256 * 1024;
 /// the object is read. Objects of 256 KiB that people write have half as many.
 const MAX_DOCUMENT_VALUES: usize = 24_000;
 
+/// The same of a CNI configuration, which is read up to six times and is an object of a tenant. Real ones have a hundred, and one
+/// with a thousand routes has this many.
+const MAX_CNI_VALUES: usize = 4_000;
+
 /// A generic document out of a JSON text.
 ///
 /// # Errors
@@ -23,13 +27,25 @@ pub fn parse_document_within_limit(text: &str) -> serde_json::Result<serde_json:
 /// For a text that is longer than [`MAX_DOCUMENT_BYTES`], or has more than 24,000 values. Values are counted by the bytes
 /// between them, which texts may have too.
 pub(crate) fn refuse_long_document(text: &str) -> serde_json::Result<()> {
+    refuse_document_of_more_values(text, MAX_DOCUMENT_VALUES)
+}
+
+/// The same for a CNI configuration, or a part of one, with at most 4,000 values.
+///
+/// # Errors
+/// As [`refuse_long_document`].
+pub(crate) fn refuse_long_cni_document(text: &str) -> serde_json::Result<()> {
+    refuse_document_of_more_values(text, MAX_CNI_VALUES)
+}
+
+fn refuse_document_of_more_values(text: &str, most: usize) -> serde_json::Result<()> {
     if text.len() > MAX_DOCUMENT_BYTES {
         let message = format!("{} bytes; at most {MAX_DOCUMENT_BYTES} are read", text.len());
         return Err(serde::de::Error::custom(message));
     }
     let values = text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
-    if values > MAX_DOCUMENT_VALUES {
-        let message = format!("about {values} values; at most {MAX_DOCUMENT_VALUES} are read");
+    if values > most {
+        let message = format!("about {values} values; at most {most} are read");
         return Err(serde::de::Error::custom(message));
     }
     Ok(())

@@ -8,7 +8,7 @@ use self::own_values::{OwnVariable, WhereOwnVariableIsSet, own_variables};
 use self::which_containers_are_compared::{ComparedContainer, compared_containers};
 use self::which_profiles_refuse_value::{
     ProfilesCompared, ProfilesThatSetRefusedValues, RestrictedVariable, RestrictingEntry,
-    does_set_variable_of_any_profile, refusing_entries_in_order,
+    refusing_entries_in_order,
 };
 use crate::plan::{is_checked_by_nccl_version, unused_interface_named_by_variable};
 use crate::profile::schema::EnvPolicy;
@@ -36,7 +36,7 @@ const UNREAD: &str =
 /// Reason for a warning about an entry that is not the last one of its name.
 const OPTIONAL: &str = "a later env entry from an optional source may override this value";
 
-fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
+fn check<'a>(context: &'a PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let own = context.resolution.profile().map(|(profile, _)| &**profile);
     let (perhaps, also) = (&context.if_accelerated.holding, context.also_held);
     if own.is_none() && also.is_empty() && perhaps.is_empty() {
@@ -44,20 +44,16 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     }
     let also = || also.iter().map(|p| &**p);
     let catalog = context.subject.snapshot.catalog();
-    let nothing = also().next().is_none() && perhaps.is_empty();
-    let compared = !nothing
-        && compared_containers(context).any(|place| does_set_variable_of_any_profile(context, &place));
-    let held = (compared && also().next().is_some())
-        .then(|| ProfilesCompared::compare_with(catalog, own, also(), iter::empty()));
-    let perhaps = (compared && !perhaps.is_empty()).then(|| {
+    let held = also().next().map(|_| ProfilesCompared::compare_with(catalog, own, also(), iter::empty()));
+    let perhaps = (!perhaps.is_empty()).then(|| {
         let perhaps = perhaps.iter().map(|p| &**p);
         ProfilesCompared::compare_with(catalog, own, perhaps, also())
     });
     // A pod without a profile could name one of these.
-    let as_named = |held: &ProfilesCompared<'_>, unread: bool| {
+    let as_named = |held: &ProfilesCompared<'a>, unread: bool| {
         let mut setters = ProfilesThatSetRefusedValues::default();
         let mut places = compared_containers(context).filter(|place| unread || !place.only_unread);
-        let mut keep = |place: ComparedContainer<'_>| {
+        let mut keep = |place: ComparedContainer<'a>| {
             held.restricted_variables_of_container(context, &place)
                 .all(|v| setters.keep_profiles_that_set_value(&v))
         };
@@ -150,16 +146,16 @@ fn report_difference_from_profile(
 
 /// Compares a container with profiles of the pod's nodes that are not the pod's own. A value that the pod's own profile
 /// sets is the platform team's, whoever wrote it into the pod: an injected value looks like one that a user wrote.
-fn compare_with_profiles_of_nodes(
-    context: &PodContext<'_>,
-    held: &ProfilesCompared<'_>,
-    (place, severity): (&ComparedContainer<'_>, Severity),
+fn compare_with_profiles_of_nodes<'a>(
+    context: &'a PodContext<'_>,
+    held: &ProfilesCompared<'a>,
+    (place, severity): (&ComparedContainer<'a>, Severity),
     findings: &mut FindingsOfRule<'_>,
 ) {
     if !findings.may_still_report(severity) {
         return;
     }
-    let variables: Vec<RestrictedVariable<'_, '_, '_>> =
+    let variables: Vec<RestrictedVariable<'_, '_>> =
         held.restricted_variables_of_container(context, place).collect();
     // There may be thousands of pairs, of which fifty are reported: no text is made for the others.
     let (mut takes, mut takes_warnings) = (true, true);

@@ -12,16 +12,24 @@ use crate::profile::schema::EnvPolicy;
 use crate::profile::{EnvEntry, Profile};
 use crate::rules::most_findings_per_rule::MAX_FINDINGS_PER_RULE_AND_SEVERITY;
 use crate::rules::pod_context::PodContext;
-use crate::snapshot::{Catalog, VariableEntries};
+use crate::snapshot::Catalog;
 use fixedbitset::FixedBitSet;
-use std::collections::{BTreeSet, HashMap};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 /// Entries of one variable that are compared until the next question to the clock. Each takes up to 0.3 microseconds.
 const ENTRIES_PER_QUESTION: usize = 64;
 
+/// The profiles of a catalog by which a variable is restricted: their numbers, and those of the entries in them.
+type Restricting = Rc<[(usize, usize)]>;
+
 /// Profiles that a pod is compared with, and the pod's own one.
 pub(super) struct ProfilesCompared<'a> {
     catalog: &'a Catalog,
+    /// By the variables that were asked for, the entries of compared profiles. Entries of all other profiles are looked at
+    /// once: a caller must not learn from the time of a decision what profiles of other namespaces set.
+    restricting: RefCell<HashMap<&'a str, Restricting>>,
     /// Numbers of the profiles whose entries containers are compared with.
     compared: FixedBitSet,
     /// The same, and the numbers of the others that a pod without a profile can name.
@@ -50,7 +58,9 @@ impl<'a> ProfilesCompared<'a> {
     ) -> Self {
         let compared: FixedBitSet = compared.filter_map(|p| catalog.number(&p.name)).collect();
         let beside: FixedBitSet = beside.filter_map(|p| catalog.number(&p.name)).collect();
-        let mut held = Self { catalog, named: &compared | &beside, compared, own: HashMap::new() };
+        let restricting = RefCell::default();
+        let mut held =
+            Self { catalog, restricting, named: &compared | &beside, compared, own: HashMap::new() };
         for entry in own.iter().flat_map(|p| &p.env).filter(|e| e.policy != EnvPolicy::Forbid) {
             held.own.entry(&entry.name).or_default().push(&entry.value);
         }
@@ -58,40 +68,49 @@ impl<'a> ProfilesCompared<'a> {
     }
 
     /// The variables of a container that some profile requires or forbids, in the order of their names.
-    pub(super) fn restricted_variables_of_container<'c>(
+    pub(super) fn restricted_variables_of_container(
         &self,
-        context: &'c PodContext<'_>,
-        place: &ComparedContainer<'c>,
-    ) -> impl Iterator<Item = RestrictedVariable<'_, 'a, 'c>> {
-        let known = |name: &'c str| Some((name, self.catalog.variables().get(name)?));
-        let names: BTreeSet<&str> =
-            variables_of_container(context, place).filter(|name| known(name).is_some()).collect();
+        context: &'a PodContext<'_>,
+        place: &ComparedContainer<'a>,
+    ) -> impl Iterator<Item = RestrictedVariable<'_, 'a>> {
+        let names: BTreeMap<&str, Restricting> = variables_of_container(context, place)
+            .filter_map(|name| Some((name, self.entries_that_restrict(name)?)))
+            .collect();
         let (container, deadline) = (place.container, context.deadline);
-        let own = |(name, entries)| own_variables(context, place, name).map(move |own| (name, entries, own));
-        let all: Vec<_> = names.into_iter().filter_map(known).flat_map(own).collect();
-        let in_time = |entries: &VariableEntries| {
-            context.deadline.take_values_or_cut_short(entries.restricting.len().div_ceil(ENTRIES_PER_VALUE))
+        let own = |(name, entries): (&'a str, Restricting)| {
+            own_variables(context, place, name).map(move |own| (name, Rc::clone(&entries), own))
+        };
+        let all: Vec<_> = names.into_iter().flat_map(own).collect();
+        let in_time = |entries: &Restricting| {
+            context.deadline.take_values_or_cut_short(entries.len().div_ceil(ENTRIES_PER_VALUE))
                 && !context.deadline.is_over()
         };
         all.into_iter().take_while(move |(_, entries, _)| in_time(entries)).map(
-            move |(name, entries, own)| {
+            move |(name, restricting, own)| {
                 let text = own.value.as_ref().map(|v| &*v.text);
                 let by_own =
                     text.is_some_and(|text| self.own.get(name).is_some_and(|all| all.contains(&text)));
-                let set_by = text.map_or(&[][..], |text| entries.numbers_of_profiles_that_set(text));
-                RestrictedVariable { held: self, entries, container, deadline, own, by_own, set_by }
+                let entries = self.catalog.variables().get(name);
+                let set_by =
+                    text.zip(entries).map_or(&[][..], |(text, of)| of.numbers_of_profiles_that_set(text));
+                RestrictedVariable { held: self, restricting, container, deadline, own, by_own, set_by }
             },
         )
     }
-}
 
-/// Whether any profile has one of the variables that a container sets.
-pub(super) fn does_set_variable_of_any_profile(
-    context: &PodContext<'_>,
-    place: &ComparedContainer<'_>,
-) -> bool {
-    let known = context.subject.snapshot.catalog().variables();
-    variables_of_container(context, place).any(|name| known.contains_key(name))
+    /// The entries of compared profiles that restrict a variable; `None` where there are none.
+    fn entries_that_restrict(&self, name: &'a str) -> Option<Restricting> {
+        let mut known = self.restricting.borrow_mut();
+        let entries = match known.get(name) {
+            Some(entries) => entries,
+            None => {
+                let all = self.catalog.variables().get(name).map_or(&[][..], |entries| &entries.restricting);
+                let compared = all.iter().filter(|(number, _)| self.compared.contains(*number));
+                known.entry(name).or_insert(compared.copied().collect())
+            }
+        };
+        (!entries.is_empty()).then(|| Rc::clone(entries))
+    }
 }
 
 /// The variables that a container sets.
@@ -104,27 +123,27 @@ fn variables_of_container<'c>(
 }
 
 /// A variable of a container, as profiles see it.
-pub(super) struct RestrictedVariable<'h, 'a, 'c> {
+pub(super) struct RestrictedVariable<'h, 'a> {
     held: &'h ProfilesCompared<'a>,
-    entries: &'a VariableEntries,
-    container: &'c Container<'c>,
-    deadline: &'c DecisionLimits<'c>,
-    pub(super) own: OwnVariable<'c>,
+    restricting: Restricting,
+    container: &'a Container<'a>,
+    deadline: &'a DecisionLimits<'a>,
+    pub(super) own: OwnVariable<'a>,
     /// Whether the pod's own profile sets its value.
     by_own: bool,
     /// Numbers of the profiles that set its value, in order.
     set_by: &'a [usize],
 }
 
-impl<'a> RestrictedVariable<'_, 'a, '_> {
+impl<'a> RestrictedVariable<'_, 'a> {
     /// The entries that refuse it, in the order of the profiles' names, as long as the decision has time.
     fn refusing(&self) -> impl Iterator<Item = RestrictingEntry<'a>> {
         let (held, is_known) = (self.held, self.own.is_known());
-        let all = (!self.by_own || !is_known).then_some(self.entries.restricting.iter());
+        let all = (!self.by_own || !is_known).then_some(self.restricting.iter());
         let mut set_by = self.set_by.iter().copied().peekable();
         let in_time = |nth: usize| !nth.is_multiple_of(ENTRIES_PER_QUESTION) || !self.deadline.is_over();
         let all = all.into_iter().flatten().enumerate().take_while(move |(nth, _)| in_time(*nth));
-        all.map(|(_, at)| at).filter(|(number, _)| held.compared.contains(*number)).filter_map(move |at| {
+        all.filter_map(move |(_, at)| {
             while set_by.next_if(|number| *number < at.0).is_some() {}
             let allowed = self.by_own || set_by.peek() == Some(&at.0);
             let profile = &**held.catalog.numbered().get(at.0)?;
@@ -174,7 +193,7 @@ pub(super) struct ProfilesThatSetRefusedValues(Option<Vec<usize>>);
 
 impl ProfilesThatSetRefusedValues {
     /// Keeps those that set a value, if the value is refused. Whether any is left.
-    pub(super) fn keep_profiles_that_set_value(&mut self, variable: &RestrictedVariable<'_, '_, '_>) -> bool {
+    pub(super) fn keep_profiles_that_set_value(&mut self, variable: &RestrictedVariable<'_, '_>) -> bool {
         let mut refusing = variable.refusing().peekable();
         if refusing.peek().is_none() {
             return true;
@@ -193,12 +212,11 @@ impl ProfilesThatSetRefusedValues {
 }
 
 /// Entries of several variables that refuse them, in the order of the profiles.
-pub(super) fn refusing_entries_in_order<'v, 'a, 'c>(
-    variables: &'v [RestrictedVariable<'_, 'a, 'c>],
-) -> impl Iterator<Item = (RestrictingEntry<'a>, &'v OwnVariable<'c>)> {
-    let each =
-        |v: &'v RestrictedVariable<'_, 'a, 'c>| v.first_refusing().into_iter().map(move |by| (by, &v.own));
-    let mut each: Vec<(RestrictingEntry<'a>, &OwnVariable<'c>)> = variables.iter().flat_map(each).collect();
+pub(super) fn refusing_entries_in_order<'v, 'a>(
+    variables: &'v [RestrictedVariable<'_, 'a>],
+) -> impl Iterator<Item = (RestrictingEntry<'a>, &'v OwnVariable<'a>)> {
+    let each = |v: &'v RestrictedVariable<'_, 'a>| v.first_refusing().into_iter().map(move |by| (by, &v.own));
+    let mut each: Vec<(RestrictingEntry<'a>, &OwnVariable<'a>)> = variables.iter().flat_map(each).collect();
     each.sort_unstable_by_key(|(by, _)| by.at);
     each.into_iter()
 }

@@ -10,6 +10,7 @@ use crate::rules::object_kinds::NETWORK_ATTACHMENT_DEFINITION;
 use crate::rules::place_in_json_text::locate;
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::rules_in_cel::{Cel, CelCheck, CelCondition};
+use crate::text::refuse_long_cni_document;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB103",
@@ -28,8 +29,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     };
     // If the object has no `config`, Multus reads a file on the node. Istio sets up its plugin in this way.
     let Some(text) = object.config() else { return };
+    // Multus has no such limit.
+    if refuse_long_cni_document(text).is_err() {
+        return;
+    }
     let Err(error) = CniConfig::parse(text) else { return };
-    let (spot, what) = match json_in_text_fields::read_object(text, CNI_FIELDS) {
+    let (spot, what) = match json_in_text_fields::read_cni_object(text) {
         Err(fault) => (fault.spot, fault.to_string()),
         Ok(_) => {
             let at = match error {
