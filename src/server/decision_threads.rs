@@ -69,7 +69,7 @@ async fn decide_on_small_then_large_thread(
     };
     let work = async {
         if held.escapes() > MAX_ESCAPES {
-            return Some(request_body::refuse_too_many_escapes(held.escapes()));
+            return Some(request_body::refuse_too_many_escapes(state, held.escapes()));
         }
         let decoded = held.estimated_memory_of_decision();
         let mut held = held;
@@ -87,7 +87,7 @@ async fn decide_on_small_then_large_thread(
             decoded.max((decoded + beside.memory_of_decision()).min(MAX_MEMORY_OF_ALL_DECISIONS));
         let turn = state.budgets.wait_for_turn_of_large_body(held.peer(), namespace, decoded_together).await;
         let Some(turn) = turn else {
-            return Some(request_body::refuse_too_much_memory(decoded));
+            return Some(request_body::refuse_too_much_memory(state, decoded));
         };
         let limit = DecisionTimeLimit { until, longest: Duration::MAX };
         decide_on_blocking_thread_within_limit(state, entry, held, decide, limit, turn).await.ok()

@@ -50,9 +50,7 @@ pub(super) async fn read(state: &State, request: Request) -> Result<BytesWithinB
     }
     match read {
         Ok(Ok(held)) => Ok(held),
-        Ok(Err(Unread::TooLarge)) => {
-            Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "the body is larger than 8 MiB"))
-        }
+        Ok(Err(Unread::TooLarge)) => Err(count_and_answer_too_large(state, "the body is larger than 8 MiB")),
         Ok(Err(Unread::Memory)) => Err(count_and_answer_busy(state, Shed::Memory, BUSY_BECAUSE_OF_MEMORY)),
         Ok(Err(Unread::Pieces)) => {
             Err(plain(StatusCode::BAD_REQUEST, "the body arrives in too many short pieces"))
@@ -108,19 +106,24 @@ async fn collect_or_drop_rest(
     unread.map_or(Ok(held), Err)
 }
 
+fn count_and_answer_too_large(state: &State, text: &str) -> Response {
+    state.metrics.count_shed(Shed::TooLarge);
+    plain(StatusCode::PAYLOAD_TOO_LARGE, text)
+}
+
 /// The refusal of a body whose decision would take more memory than all large ones may.
-pub(super) fn refuse_too_much_memory(decoded: usize) -> Response {
+pub(super) fn refuse_too_much_memory(state: &State, decoded: usize) -> Response {
     let (takes, most) = (decoded >> 20, MAX_MEMORY_OF_ALL_DECISIONS >> 20);
     let text = format!(
         "the body has too many list and map entries: decoding needs {takes} MiB of memory; at most {most} MiB are allowed"
     );
-    plain(StatusCode::PAYLOAD_TOO_LARGE, &text)
+    count_and_answer_too_large(state, &text)
 }
 
 /// The refusal of a body with more than [`MAX_ESCAPES`].
-pub(super) fn refuse_too_many_escapes(escapes: usize) -> Response {
+pub(super) fn refuse_too_many_escapes(state: &State, escapes: usize) -> Response {
     let text = format!(
         "the texts of the body have {escapes} escape sequences, such as \\n and \\\"; at most {MAX_ESCAPES} escape sequences are allowed"
     );
-    plain(StatusCode::PAYLOAD_TOO_LARGE, &text)
+    count_and_answer_too_large(state, &text)
 }

@@ -20,7 +20,8 @@ const PART: (&str, &str) = ("app.kubernetes.io/part-of", "fabric-admission");
 const CEL_LIST_BOUNDS: &str = "object.spec.?containers.orValue([]).size() <= 100 &&\n\
                       object.spec.?initContainers.orValue([]).size() <= 100 &&\n\
                       object.spec.?volumes.orValue([]).size() <= 200 &&\n\
-                      [object.spec.?containers.orValue([]), object.spec.?initContainers.orValue([])].all(list, list.all(c,\n\
+                      [object.spec.?containers.orValue([]), object.spec.?initContainers.orValue([])].all(list,\n\
+                      list.map(c, c.?env.orValue([]).size()).sum() <= 2000 && list.all(c,\n\
                       c.?command.orValue([]).size() + c.?args.orValue([]).size() <= 400 &&\n\
                       c.?env.orValue([]).size() <= 400 &&\n\
                       c.?volumeMounts.orValue([]).size() <= 200 &&\n\

@@ -113,11 +113,13 @@ pub enum Shed {
     SlowAnswer,
     /// A client that sends too many TLS records without data.
     EmptyRecords,
+    /// A body that is too long, or too much once it is decoded.
+    TooLarge,
 }
 
 impl Shed {
     /// Every reason.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Connections,
         Self::PeerConnections,
         Self::Idle,
@@ -129,6 +131,7 @@ impl Shed {
         Self::SlowBody,
         Self::SlowAnswer,
         Self::EmptyRecords,
+        Self::TooLarge,
     ];
 
     fn name(self) -> &'static str {
@@ -144,6 +147,7 @@ impl Shed {
             Self::SlowBody => "slow_body",
             Self::SlowAnswer => "slow_answer",
             Self::EmptyRecords => "empty_records",
+            Self::TooLarge => "too_large",
         }
     }
 }

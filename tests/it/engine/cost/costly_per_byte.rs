@@ -16,7 +16,7 @@ const LARGE: usize = 240 << 10;
 /// Group, kind, what it is, and how it is made of a length.
 type Shape = (&'static str, &'static str, &'static str, fn(usize) -> Value);
 
-const SHAPES: [Shape; 16] = [
+const SHAPES: [Shape; 17] = [
     (
         "nv-ipam.nvidia.com",
         "CIDRPool",
@@ -102,6 +102,16 @@ const SHAPES: [Shape; 16] = [
     }),
     ("", "Pod", "a long name of an image, and the same variable", |n| {
         commanded(&"nvm_nvm_nvm_nv\"".repeat(n * 2), "a")
+    }),
+    ("", "Pod", "uses of claims, each of another request", |n| {
+        let claims: Vec<Value> =
+            (0..100).map(|i| json!({"name": format!("c{i}"), "resourceClaimTemplateName": "t"})).collect();
+        let uses = |i: usize| -> Vec<Value> {
+            (0..n / 2_400).map(|j| json!({"name": format!("c{j}"), "request": format!("r{i}")})).collect()
+        };
+        let container =
+            |i: usize| json!({"name": format!("a{i}"), "image": "x", "resources": {"claims": uses(i)}});
+        json!({"spec": {"resourceClaims": claims, "containers": (0..60).map(container).collect::<Vec<_>>()}})
     }),
     (
         "fabric-admission.dev",
