@@ -76,7 +76,7 @@ fn escaped() -> Outcome {
     let answer = server.post("/mutate", &of(600_000))?;
     assert_eq!(answer.status, 413, "{}", answer.body);
     assert!(answer.body.contains("at most 500000 escape sequences"), "{}", answer.body);
-    assert_eq!(server.shed("too_large")?, 1.0);
+    assert_eq!(server.metric("fabric_admission_shed_total{reason=\"too_large\"}")?, 1.0);
     assert_eq!(server.post("/mutate", &of(400_000))?.status, 200);
     Ok(())
 }
