@@ -275,7 +275,8 @@ fn collect_templates<'a>(
     }
     if let Some(object) = object {
         let mut spec = object.get("spec").and_then(|spec| text.members(spec));
-        if depth > 0 && spec.as_ref().is_some_and(|spec| is_pod_spec(spec, false)) {
+        let is_template = depth > 0 && spec.as_ref().is_some_and(|spec| is_pod_spec(spec, false));
+        if is_template {
             found.all.push(Template {
                 pointer: pointer.clone(),
                 json,
@@ -284,13 +285,16 @@ fn collect_templates<'a>(
                 maker: way.maker.clone(),
                 dev_shm: way.dev_shm,
             });
-            return;
         }
+        // Fields that a kind does not have may make its object look like a template. An AppWrapper keeps them, and the Job
+        // that it creates is without them. So the rest of a template is searched as well.
+        let only_containers = is_template
+            && spec.as_ref().is_some_and(|spec| !spec.iter().any(|(_, value)| text.has_key(value)));
         let way = way.facts_inside_object(text, &object, json, pointer);
         for (key, value) in object.iter() {
             // Most members lead to no template, and need no path.
             let short = key.len() <= MAX_NAME && pointer.len() + key.len() <= MAX_POINTER;
-            if !text.has_key(value) {
+            if !text.has_key(value) || only_containers && key == "spec" {
                 continue;
             }
             if short {

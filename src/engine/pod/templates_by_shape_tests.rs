@@ -36,6 +36,18 @@ fn finds_templates_wherever_they_are() {
 }
 
 #[test]
+fn pod_specs_in_unknown_fields_hide_no_template() {
+    let decoy = r#""containers":[{"name":"d","image":"x"}]"#;
+    let job = format!(r#"{{"kind":"Job","spec":{{{decoy},"template":{POD}}}}}"#);
+    assert_eq!(
+        pointers(&format!(r#"{{"spec":{{"components":[{{"template":{job}}}]}}}}"#)),
+        ["/spec/components/0/template", "/spec/components/0/template/spec/template"]
+    );
+    let worker = format!(r#"{{"spec":{{"Worker":{{"spec":{{{decoy}}},"template":{POD}}}}}}}"#);
+    assert_eq!(pointers(&worker), ["/spec/Worker", "/spec/Worker/template"]);
+}
+
+#[test]
 fn ignores_similar_objects() {
     for json in [
         r#"{"spec":{"engineRuntimes":[{"containers":[{"name":"a","image":"x"}]}]}}"#,
