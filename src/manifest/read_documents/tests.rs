@@ -79,9 +79,9 @@ fn json_behind_a_separator_is_yaml_for_kubectl() {
     assert_eq!(json("---\n{\"a\":\"b\u{85}\u{85}c\"}"), [r#"{"a":"b\nc"}"#]);
     assert_eq!(json("{\"a\":\"b\u{85}\u{85}c\"}"), ["{\"a\":\"b\u{85}\u{85}c\"}"]);
     // Beyond the bytes in which kubectl looks for the brace, too.
-    let blanks = " \n".repeat(JSON_PREFIX / 2);
-    assert_eq!(json(format!("{}{{\"a\":\"\u{85}\"}}", &blanks[1..])), ["{\"a\":\"\u{85}\"}"]);
-    assert_eq!(json(format!("{blanks}{{\"a\":\"\u{85}\"}}")), [r#"{"a":" "}"#]);
+    let blanks = "\n".repeat(JSON_PREFIX - 1);
+    assert_eq!(json(format!("{blanks}{{\"a\":\"\u{85}\"}}")), ["{\"a\":\"\u{85}\"}"]);
+    assert_eq!(json(format!("\n{blanks}{{\"a\":\"\u{85}\"}}")), [r#"{"a":" "}"#]);
     for text in [
         "---\n{\"a\":\"\\ud83d\\ude00\"}".to_owned(),
         "---\n\t{\"a\":1}".to_owned(),

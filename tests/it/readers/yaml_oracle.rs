@@ -142,7 +142,7 @@ pub(crate) fn add(suite: &mut Suite) {
             let scratch = Scratch::new()?;
             // At the start of a file, kubectl reads JSON.
             for before in ["", "---\n"] {
-                scratch.write("thing.yaml", &format!("{before}{{{thing},\"z\":{value}}}\n"))?;
+                scratch.write("thing.yaml", format!("{before}{{{thing},\"z\":{value}}}\n"))?;
                 compare(&kubectl, &scratch.path().join("thing.yaml"))
                     .map_err(|e| format!("{e}\nof {before:?} and {value}"))?;
             }
