@@ -1,6 +1,7 @@
 //! Baseline files of `audit` and `review`.
 
 use crate::report::baseline_file_format::{Baseline, BaselineEntry};
+use crate::report::json_without_runner_commands::json_text;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
@@ -46,13 +47,13 @@ pub(super) fn write(
     entries: impl Iterator<Item = BaselineEntry>,
 ) -> io::Result<()> {
     let mut file = BufWriter::new(file);
-    let head = serde_json::to_string(head)?;
+    let head = json_text(head)?;
     let (before, after) = head.split_once("\"entries\":[").unwrap_or((&head, ""));
     write!(file, "{before}\"entries\":[")?;
     let mut end = "";
     for entry in entries {
         let comma = if end.is_empty() { "" } else { "," };
-        write!(file, "{comma}\n  {}", serde_json::to_string(&entry)?)?;
+        write!(file, "{comma}\n  {}", json_text(&entry)?)?;
         end = "\n";
     }
     writeln!(file, "{end}{after}")?;

@@ -2,6 +2,7 @@
 
 use super::review::{Ignores, ReviewOptions, review_document};
 use super::{Exit, input};
+use crate::report::json_without_runner_commands::write_json;
 use crate::report::why::json::{PodEntry, Report};
 use crate::report::why::text::write_result;
 use crate::text::count_with_noun;
@@ -79,7 +80,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         }
         Format::Json => {
             let results = pods().map(PodEntry::new).collect();
-            serde_json::to_writer(&mut *out, &Report::new(results, &skipped, &unread))?;
+            write_json(&mut *out, &Report::new(results, &skipped, &unread))?;
             writeln!(out)?;
         }
     }

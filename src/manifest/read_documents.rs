@@ -18,6 +18,10 @@ use super::{read_json, read_yaml, write_json, yaml_error_causes};
 /// Most values of a stream of JSON values (count). They are decoded together, and each takes about a kilobyte.
 const MAX_VALUES: usize = 100_000;
 
+/// How far kubectl looks for the `{` at the start of a JSON stream (bytes): cli-runtime pkg/resource/visitor.go gives this
+/// size to `NewYAMLOrJSONDecoder`.
+const JSON_PREFIX: usize = 4096;
+
 const NO_MAPPING: &str = "a manifest is a mapping with apiVersion and kind";
 
 /// Reads one file's bytes: every document in order.
@@ -84,15 +88,18 @@ impl<'b> Stream<'b> {
     /// Reads JSON values from byte `start` as long as there are any, and returns where the YAML stream continues.
     ///
     /// kubectl (k8s.io/apimachinery, YAMLOrJSONDecoder) takes a stream that starts with `{` as JSON. At the first
-    /// text that is not JSON it continues as YAML, unless it has read two values: such a stream stays JSON.
+    /// text that is not JSON it skips blanks up to the end of the line and continues as YAML, unless it has read two values:
+    /// such a stream stays JSON.
     fn json_stream(&mut self, start: usize, origin: Position) -> (usize, Position) {
         let rest = self.bytes.get(start..).unwrap_or_default();
-        if !rest.trim_ascii_start().starts_with(b"{") {
+        let prefix = rest.get(..rest.len().min(JSON_PREFIX)).unwrap_or_default();
+        if !prefix.trim_ascii_start().starts_with(b"{") {
             return (start, origin);
         }
         let Ok(text) = std::str::from_utf8(self.bytes) else { return (start, origin) };
         let mut reader = read_json::Reader::new(text, start, origin);
-        let mut resume = (start, origin);
+        reader.skip_blanks_and_line_end();
+        let mut resume = reader.here();
         let mut count = 0;
         while reader.skip_blanks() {
             let (from, at) = reader.here();
@@ -146,11 +153,11 @@ impl<'b> Stream<'b> {
                 return self.add_error(bytes, origin.line, fault);
             }
         };
-        let from_json =
-            if text.trim_ascii_start().starts_with('{') { Some(single_json(text, origin)) } else { None };
-        if let Some(Ok((tree, root))) = &from_json {
-            return self.add_document(tree, *root, range, origin.line);
+        if let Some(fault) = odd_space_at_start(text, origin) {
+            return self.add_error(bytes, origin.line, fault);
         }
+        // JSON too: after the first separator, kubectl reads every document with its YAML parser, which takes other
+        // characters for the end of a line, and refuses long keys and halves of pairs.
         match read_yaml::parse(&lines_as_kubectl_ends_them(text), origin) {
             Ok(Parsed { root: None, .. }) => {}
             Ok(Parsed { tree, root: Some(root), trailing }) => {
@@ -162,9 +169,9 @@ impl<'b> Stream<'b> {
                 }
             }
             Err(fault) => {
-                let fault = match from_json {
-                    Some(Err(fault)) if means_json(text) => fault,
-                    _ => yaml_error_causes::replace_message_by_usual_cause(text, origin, fault),
+                let fault = match fault_of_json(text, origin) {
+                    Some(of_json) => ReadFault { kubectl_may_read: fault.kubectl_may_read, ..of_json },
+                    None => yaml_error_causes::replace_message_by_usual_cause(text, origin, fault),
                 };
                 self.add_error(bytes, origin.line, fault);
             }
@@ -225,22 +232,44 @@ fn lines_as_kubectl_ends_them(text: &str) -> Cow<'_, str> {
     if text.contains("\r\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
 }
 
-/// Reads a text that is one JSON value and nothing else.
-fn single_json(text: &str, origin: Position) -> Result<(Tree, Id), ReadFault> {
-    let mut reader = read_json::Reader::new(text, 0, origin);
-    reader.skip_blanks();
-    let value = reader.read_value()?;
-    if reader.skip_blanks() {
-        let (_, at) = reader.here();
-        return Err(ReadFault::new(at, "there is text after the JSON value: separate documents with `---`"));
+/// A document must not begin with a white space character other than blank, tab and the ends of lines. kubectl before 1.35
+/// takes such a character for a part of the first key. kubectl 1.35 skips it in front of `{`, and after a JSON value
+/// (k8s.io/apimachinery pkg/util/yaml, `consumeWhitespace`).
+fn odd_space_at_start(text: &str, origin: Position) -> Option<ReadFault> {
+    let mut at = origin;
+    for c in text.chars() {
+        match c {
+            '\n' => at = Position { line: at.line.saturating_add(1), column: 1 },
+            ' ' | '\t' | '\r' => at.column = at.column.saturating_add(1),
+            c if c.is_whitespace() => {
+                let code = u32::from(c);
+                let message = format!(
+                    "the document begins with the white space character U+{code:04X}, which some versions of kubectl skip: \
+                     remove the character"
+                );
+                return Some(ReadFault::of_our_limit(at, message));
+            }
+            _ => return None,
+        }
     }
-    Ok(value)
+    None
 }
 
-/// Whether a broken text was meant as JSON rather than as a YAML flow mapping.
-fn means_json(text: &str) -> bool {
-    let inside = text.trim_ascii_start().strip_prefix('{').unwrap_or_default();
-    inside.trim_ascii_start().starts_with('"')
+/// What is wrong with a text that was meant as JSON, rather than as a YAML flow mapping. `None` for others, and for JSON that
+/// only the YAML parser refuses.
+fn fault_of_json(text: &str, origin: Position) -> Option<ReadFault> {
+    let inside = text.trim_ascii_start().strip_prefix('{')?;
+    if !inside.trim_ascii_start().starts_with('"') {
+        return None;
+    }
+    let mut reader = read_json::Reader::new(text, 0, origin);
+    reader.skip_blanks();
+    if let Err(fault) = reader.read_value() {
+        return Some(fault);
+    }
+    let more = reader.skip_blanks();
+    let (_, at) = reader.here();
+    more.then(|| ReadFault::new(at, "there is text after the JSON value: separate documents with `---`"))
 }
 
 fn not_utf8(bytes: &[u8], valid: usize, origin: Position) -> ReadFault {

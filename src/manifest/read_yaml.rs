@@ -39,7 +39,7 @@ pub(super) fn parse(text: &str, origin: Position) -> Result<Parsed, ReadFault> {
                 let at = error.problem_mark().and_then(|mark| usize::try_from(mark.index).ok());
                 let mut fault = builder.syntax_fault(&error);
                 // Only so many of these spellings are repaired.
-                fault.kubectl_may_read = repair.is_some();
+                fault.kubectl_may_read = repair.is_some() || may_have_key_too_long_for_parser(text);
                 let retry = match (at, &mut repair) {
                     (Some(at), Some(repair)) => {
                         repair.replace_character_that_stopped_parser(error.problem(), at)
@@ -57,6 +57,12 @@ pub(super) fn parse(text: &str, origin: Position) -> Result<Parsed, ReadFault> {
             }
         }
     }
+}
+
+/// Whether the parser may refuse a key that kubectl reads. A key has at most 1024 characters: go-yaml counts characters
+/// (yaml.v2 scannerc.go, `yaml_parser_stale_simple_keys`), and libyaml-safer counts bytes.
+fn may_have_key_too_long_for_parser(text: &str) -> bool {
+    text.split('\n').any(|line| line.len() > 1024 && !line.is_ascii())
 }
 
 enum Stop {
@@ -395,6 +401,15 @@ mod tests {
     fn fault(text: &str) -> (u32, u32, String) {
         let fault = parse(text, Position { line: 10, column: 1 }).unwrap_err();
         (fault.at.line, fault.at.column, fault.message)
+    }
+
+    #[test]
+    fn kubectl_may_read_long_keys() {
+        let may_read = |key: String| {
+            parse(&format!("{{\"{key}\": 1}}"), Position { line: 1, column: 1 }).unwrap_err().kubectl_may_read
+        };
+        assert!(may_read("é".repeat(600)));
+        assert!(!may_read("e".repeat(1200)));
     }
 
     #[test]

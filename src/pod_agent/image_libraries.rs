@@ -1,13 +1,13 @@
 //! Libraries of the training image: libibverbs, its providers, NCCL and its plugins.
 
 use super::bounded_files::{MAX_ENTRIES, MAX_OTHER_BYTES, Root, reason};
+use super::open_regular_file::{LastLink, open_regular_file};
 use crate::nccl::NcclVersion;
 use crate::preflight::ibverbs_providers::provider;
 use crate::preflight::image::{elf, libibverbs_driver_config, library_versions, loader_cache};
 use crate::preflight::readings::{Device, Image, Library};
 use crate::rdma::{Reading, Unreadable};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::Read;
 use std::time::{Duration, Instant};
 
@@ -244,7 +244,8 @@ fn version_at(loader: &Loader<'_>, path: &str) -> Reading<Option<NcclVersion>> {
         return Ok(Some(version));
     }
     // `find` has seen a regular file; the library may have gigabytes, so only blocks of it are in memory.
-    let mut file = File::open(loader.root.path_under_root(path)).map_err(|error| reason(&error))?;
+    let mut file = open_regular_file(&loader.root.path_under_root(path), LastLink::Follow)
+        .map_err(|error| reason(&error))?;
     let mut block = vec![0_u8; BLOCK];
     let mut kept = 0;
     loop {

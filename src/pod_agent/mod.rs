@@ -11,10 +11,12 @@ mod image_libraries;
 mod kernel_answers;
 mod monitor_readings;
 mod netlink_socket;
+mod open_regular_file;
 mod preflight_readings;
 mod rdma_devices;
 mod reach_peers;
 
 pub use bounded_files::Root;
 pub use monitor_readings::Counters;
+pub use open_regular_file::{LastLink, create_or_empty_regular_file, open_regular_file};
 pub use preflight_readings::{Options, read_everything, read_expectation};

@@ -5,6 +5,7 @@ use crate::cli::create_output_file::create_output_file;
 use crate::cli::output_flag::Output;
 use crate::report::audit::json::AuditDocument;
 use crate::report::audit::text;
+use crate::report::json_without_runner_commands::write_json;
 use std::io::{self, BufWriter, Write};
 
 /// Writes the result in one format.
@@ -35,7 +36,7 @@ fn write_in_format(
     match format {
         Format::Text => text::write(out, audit, verbose),
         Format::Json => {
-            serde_json::to_writer(&mut *out, audit)?;
+            write_json(&mut *out, audit)?;
             writeln!(out)
         }
     }

@@ -3,17 +3,19 @@
 //! objects that it has not seen. Most hidden files are settings of other tools, which are not manifests.
 
 use crate::manifest::{self, DocumentOrError};
+use crate::pod_agent::{LastLink, open_regular_file};
 use memchr::memmem;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::ffi::OsStr;
+use std::io::Read;
 use std::path::Path;
 
 /// Directories of version control. Their files are not part of what the repository contains.
 const OF_VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
 
-/// Longest hidden file that is decoded to find out whether it is a manifest (bytes). A longer one with one of the two keys is
-/// read as a manifest.
+/// Longest hidden file that is decoded to find out whether it is a manifest (bytes). A longer one is read
+/// as a manifest.
 const MAX_BYTES: u64 = 16 << 20;
 
 /// Whether a file or directory is hidden.
@@ -34,13 +36,11 @@ pub(super) fn may_be_version_of_volume(name: &OsStr) -> bool {
 
 /// Whether a hidden file has to be read: it has a Kubernetes object, or nobody can know.
 pub(super) fn is_manifest(path: &Path) -> bool {
-    match std::fs::metadata(path) {
-        Ok(meta) if meta.len() <= MAX_BYTES => {}
-        _ => return true,
-    }
+    let mut bytes = Vec::new();
+    let read = open_regular_file(path, LastLink::Follow)
+        .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
     // The reader reports a file that cannot be read.
-    let Ok(bytes) = std::fs::read(path) else { return true };
-    has_manifest(&bytes)
+    read.is_err() || bytes.len() as u64 > MAX_BYTES || has_manifest(&bytes)
 }
 
 /// The keys that make a document a Kubernetes object.

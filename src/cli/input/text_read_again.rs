@@ -1,6 +1,7 @@
 //! Text that is read a second time: files where they are, streams in a temporary file, short inputs in memory.
 
 use super::parts_of_a_stream::{PartOfInput, WhereToReadAgain};
+use crate::pod_agent::{LastLink, open_regular_file};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -47,11 +48,13 @@ impl KeptText {
             Ok::<_, io::Error>(text)
         };
         match self {
-            Self::File { path, start, length, digest } => match exact(&File::open(path)?, *start, *length) {
-                Ok(text) if self::digest(&text) == *digest => Ok(text),
-                Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(error),
-                _ => Err(io::Error::other("the file changed during the review")),
-            },
+            Self::File { path, start, length, digest } => {
+                match exact(&open_regular_file(path, LastLink::Follow)?, *start, *length) {
+                    Ok(text) if self::digest(&text) == *digest => Ok(text),
+                    Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(error),
+                    _ => Err(io::Error::other("the file changed during the review")),
+                }
+            }
             Self::Spooled { file, start, length } => exact(file, *start, *length),
             Self::Text(text) => Ok(text.clone()),
         }

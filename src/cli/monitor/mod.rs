@@ -113,7 +113,8 @@ fn facts(arguments: &Arguments) -> Result<Option<Facts>, (String, Unreadable)> {
     let Some(path) = &arguments.facts else { return Ok(None) };
     let read = || {
         let mut text = String::new();
-        let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+        let file = crate::pod_agent::open_regular_file(path, crate::pod_agent::LastLink::Follow)
+            .map_err(|error| error.to_string())?;
         io::Read::read_to_string(&mut io::Read::take(file, MAX_FACTS_BYTES), &mut text)
             .map_err(|error| error.to_string())?;
         Facts::parse(&text)

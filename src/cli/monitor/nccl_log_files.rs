@@ -1,9 +1,10 @@
 //! The files of NCCL in a folder, read as they grow.
 
 use crate::nccl_log::{Lines, Log, Place};
+use crate::pod_agent::{LastLink, open_regular_file};
 use crate::rdma::Unreadable;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -84,9 +85,16 @@ impl FollowedLogs {
             if new == 0 {
                 continue;
             }
-            let start = SeekFrom::Start(file.offset);
-            let mut opened = match File::open(path).and_then(|mut file| file.seek(start).map(|_| file)) {
-                Ok(opened) => opened,
+            // A container may replace the file at any time, also by a pipe.
+            let opened = open_regular_file(path, LastLink::Refuse).and_then(|mut opened| {
+                let same = identity(&opened.metadata()?) == file.identity;
+                opened.seek(SeekFrom::Start(file.offset))?;
+                Ok(same.then_some(opened))
+            });
+            let mut opened = match opened {
+                Ok(Some(opened)) => opened,
+                // Another file by now: the next scrape starts again.
+                Ok(None) => continue,
                 Err(error) => {
                     keep_reason_why_unreadable(path, &error, unreadable);
                     continue;

@@ -1,8 +1,9 @@
 //! The files that preflight writes for the containers after it.
 
-use std::fs::{self, File, OpenOptions};
+use crate::pod_agent::create_or_empty_regular_file;
+use std::fs::{self, File};
 use std::io::{self, Seek, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// A file that exists, empty and readable by every user, and that is filled later. It is never renamed: containers that
@@ -19,12 +20,7 @@ impl FileToFill {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(fault)?;
         }
-        // A pipe or device in place of the file would hold the write up.
-        if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-            return Err(format!("{}: is not a regular file", path.display()));
-        }
-        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o644).open(path);
-        let file = file.map_err(fault)?;
+        let file = create_or_empty_regular_file(path).map_err(fault)?;
         file.set_permissions(fs::Permissions::from_mode(0o644)).map_err(fault)?;
         Ok(Self { file, name: path.display().to_string() })
     }

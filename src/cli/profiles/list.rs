@@ -4,6 +4,7 @@ use super::given_profile::GivenProfile;
 use super::profiles_source::{LoadedSource, ProfileSourceFlags};
 use crate::cli::{Exit, terminal_width};
 use crate::profile::FabricProfileStatus;
+use crate::report::json_without_runner_commands::write_json;
 use crate::report::profile_list::{ProfileEntry, ProfileListReport};
 use crate::resolve::profile_status::Statuses;
 use clap::ValueEnum;
@@ -43,7 +44,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     match arguments.output {
         Format::Text => report.write_table(out, terminal_width::width())?,
         Format::Json => {
-            serde_json::to_writer(&mut *out, &report)?;
+            write_json(&mut *out, &report)?;
             writeln!(out)?;
         }
     }

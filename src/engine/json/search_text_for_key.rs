@@ -101,6 +101,22 @@ impl<'a> TextSearchedForKey<'a> {
         cursor.text_since(start)
     }
 
+    /// The bytes of a part without the long objects and lists in it that have the key.
+    pub(crate) fn length_without_long_containers(&self, part: &str) -> usize {
+        let start = self.offset_of_part(part);
+        let (mut at, mut length) = (start + 1, part.len());
+        loop {
+            let next = self.long.partition_point(|(start, _)| *start < at);
+            match self.long.get(next) {
+                Some((inner, end)) if *inner < start + part.len() => {
+                    length = length.saturating_sub(end - inner);
+                    at = *end;
+                }
+                _ => return length,
+            }
+        }
+    }
+
     /// Where a part of the text begins (bytes).
     fn offset_of_part(&self, part: &str) -> usize {
         part.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr())

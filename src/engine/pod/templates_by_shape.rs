@@ -10,6 +10,7 @@ use crate::json::search_text_for_key::{Members, TextSearchedForKey};
 use crate::json::types_of_decoded_fields::{Objects, Text};
 use crate::text::json_pointer_token;
 use serde::Deserialize;
+use std::fmt;
 
 /// A template inside an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +69,8 @@ const MAX_DEPTH: usize = 16;
 /// Most templates of an object that are decided on (count); a training job has a handful. Each may be compared with every
 /// profile, and an object of 3 MiB has room for fifty thousand.
 pub const MAX_TEMPLATES: usize = 256;
-/// Most bytes of all levels together: sixteen times 1.5 MiB, the largest object that etcd stores (`--max-request-bytes`).
+/// Most bytes that are searched: sixteen times 1.5 MiB, the largest object that etcd stores (`--max-request-bytes`). Short
+/// objects and lists count again on each level around them.
 const MAX_READ: usize = 24 << 20;
 
 /// Most objects with a kind around each other: an AppWrapper around a training job has two. Each is read once more for what
@@ -99,6 +101,53 @@ struct FactsOnPath<'a> {
     dev_shm: DevShm,
 }
 
+/// A part of an object that is beyond a limit of the search, and may have templates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartNotSearched<'a> {
+    /// JSON pointer of the part, or of the object with the long key above it.
+    pub pointer: String,
+    /// Its JSON text.
+    pub json: &'a str,
+    /// The limit.
+    pub limit: SearchLimit,
+}
+
+/// A limit of the search for templates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchLimit {
+    /// `MAX_DEPTH`.
+    Depth,
+    /// `MAX_READ`.
+    Length,
+    /// `MAX_NAME` and `MAX_POINTER`.
+    Path,
+}
+
+impl fmt::Display for SearchLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("pod templates are not reviewed ")?;
+        match self {
+            Self::Depth => write!(f, "more than {MAX_DEPTH} levels deep in an object"),
+            Self::Length => write!(f, "behind {} MiB of other content of an object", MAX_READ >> 20),
+            Self::Path => write!(
+                f,
+                "below a key of more than {MAX_NAME} bytes, or a path of more than {MAX_POINTER} bytes"
+            ),
+        }?;
+        f.write_str(": review the objects inside separately")
+    }
+}
+
+/// Whether a text may have a pod template: some `containers` is a list. In a schema, such as that of a
+/// CustomResourceDefinition, it is an object.
+fn may_have_template(json: &str) -> bool {
+    json.split("\"containers\"").skip(1).any(|rest| {
+        rest.trim_ascii_start()
+            .strip_prefix(':')
+            .is_some_and(|value| value.trim_ascii_start().starts_with('['))
+    })
+}
+
 /// Templates in the order of the text, at most one more than `MAX_TEMPLATES`. The object itself is not a template.
 #[must_use]
 pub fn find_templates(json: &str) -> Vec<Template<'_>> {
@@ -111,6 +160,19 @@ pub(crate) fn find_templates_within_deadline<'a>(
     json: &'a str,
     deadline: &DecisionLimits<'_>,
 ) -> Vec<Template<'a>> {
+    search_templates(json, deadline).all
+}
+
+/// The first part that the search for templates leaves out because of a limit.
+#[must_use]
+pub fn find_part_not_searched<'a>(
+    json: &'a str,
+    deadline: &DecisionLimits<'_>,
+) -> Option<PartNotSearched<'a>> {
+    search_templates(json, deadline).not_searched
+}
+
+fn search_templates<'a, 'd>(json: &'a str, deadline: &'d DecisionLimits<'d>) -> Found<'a, 'd, Template<'a>> {
     let mut found = Found::new(deadline);
     if json.contains("\"containers\"") {
         let way = FactsOnPath {
@@ -124,7 +186,7 @@ pub(crate) fn find_templates_within_deadline<'a>(
         let text = TextSearchedForKey::new(json, "containers");
         collect_templates(&text, json, text.members(json), &mut String::new(), 0, &way, &mut found);
     }
-    found.all
+    found
 }
 
 /// Whether an object has pod specs outside of template objects, such as `spec.template.containers` of an
@@ -147,23 +209,45 @@ pub fn bare_specs(json: &str, unfinished: bool) -> Vec<BareSpec<'_>> {
 }
 
 /// What a search has found, and how many bytes it may still read.
-struct Found<'d, T> {
+struct Found<'a, 'd, T> {
     all: Vec<T>,
     left: usize,
+    not_searched: Option<PartNotSearched<'a>>,
     deadline: &'d DecisionLimits<'d>,
 }
 
-impl<'d, T> Found<'d, T> {
+impl<'a, 'd, T> Found<'a, 'd, T> {
     fn new(deadline: &'d DecisionLimits<'d>) -> Self {
-        Self { all: Vec::new(), left: MAX_READ, deadline }
+        Self { all: Vec::new(), left: MAX_READ, not_searched: None, deadline }
     }
 
-    /// Whether to search a text at a depth.
-    fn spend_bytes_of_search(&mut self, json: &str, depth: usize) -> bool {
-        let left = self.left.checked_sub(json.len());
+    /// Whether to search a part at a depth.
+    fn spend_bytes_of_search(
+        &mut self,
+        text: &TextSearchedForKey<'a>,
+        json: &'a str,
+        pointer: &str,
+        depth: usize,
+    ) -> bool {
+        if self.all.len() > MAX_TEMPLATES || self.deadline.is_over() {
+            return false;
+        }
+        // Long objects and lists inside count when they are searched.
+        let left = self.left.checked_sub(text.length_without_long_containers(json));
         self.left = left.unwrap_or_default();
-        let room = left.is_some() && depth <= MAX_DEPTH && self.all.len() <= MAX_TEMPLATES;
-        room && !self.deadline.is_over()
+        let limit = match left {
+            _ if depth > MAX_DEPTH => SearchLimit::Depth,
+            None => SearchLimit::Length,
+            Some(_) => return true,
+        };
+        self.note_part_not_searched(json, pointer, limit);
+        false
+    }
+
+    fn note_part_not_searched(&mut self, json: &'a str, pointer: &str, limit: SearchLimit) {
+        if self.not_searched.is_none() && may_have_template(json) {
+            self.not_searched = Some(PartNotSearched { pointer: pointer.to_owned(), json, limit });
+        }
     }
 }
 
@@ -184,14 +268,15 @@ fn collect_templates<'a>(
     pointer: &mut String,
     depth: usize,
     way: &FactsOnPath<'a>,
-    found: &mut Found<'_, Template<'a>>,
+    found: &mut Found<'a, '_, Template<'a>>,
 ) {
-    if !found.spend_bytes_of_search(json, depth) {
+    if !found.spend_bytes_of_search(text, json, pointer, depth) {
         return;
     }
     if let Some(object) = object {
         let mut spec = object.get("spec").and_then(|spec| text.members(spec));
-        if depth > 0 && spec.as_ref().is_some_and(|spec| is_pod_spec(spec, false)) {
+        let is_template = depth > 0 && spec.as_ref().is_some_and(|spec| is_pod_spec(spec, false));
+        if is_template {
             found.all.push(Template {
                 pointer: pointer.clone(),
                 json,
@@ -200,19 +285,27 @@ fn collect_templates<'a>(
                 maker: way.maker.clone(),
                 dev_shm: way.dev_shm,
             });
-            return;
         }
+        // Fields that a kind does not have may make its object look like a template. An AppWrapper keeps them, and the Job
+        // that it creates is without them. So the rest of a template is searched as well.
+        let only_containers = is_template
+            && spec.as_ref().is_some_and(|spec| !spec.iter().any(|(_, value)| text.has_key(value)));
         let way = way.facts_inside_object(text, &object, json, pointer);
         for (key, value) in object.iter() {
             // Most members lead to no template, and need no path.
             let short = key.len() <= MAX_NAME && pointer.len() + key.len() <= MAX_POINTER;
-            if short && text.has_key(value) {
+            if !text.has_key(value) || only_containers && key == "spec" {
+                continue;
+            }
+            if short {
                 let own = way.facts_inside_member(key);
                 let inner = if key == "spec" { spec.take() } else { None };
                 let inner = inner.or_else(|| text.members(value));
                 with_longer_pointer(pointer, &json_pointer_token(key), |p| {
                     collect_templates(text, value, inner, p, depth + 1, &own, found)
                 });
+            } else {
+                found.note_part_not_searched(value, pointer, SearchLimit::Path);
             }
         }
     } else if let Some(list) = text.elements(json) {
@@ -339,9 +432,10 @@ fn collect_bare_specs<'a>(
     object: Option<Members<'a>>,
     pointer: &mut String,
     unfinished: bool,
-    found: &mut Found<'_, BareSpec<'a>>,
+    found: &mut Found<'a, '_, BareSpec<'a>>,
 ) {
-    if !found.spend_bytes_of_search(json, pointer.bytes().filter(|byte| *byte == b'/').count()) {
+    let depth = pointer.bytes().filter(|byte| *byte == b'/').count();
+    if !found.spend_bytes_of_search(text, json, pointer, depth) {
         return;
     }
     if let Some(object) = object {

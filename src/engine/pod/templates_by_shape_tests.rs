@@ -1,6 +1,7 @@
 //! Where templates are found, and what is known of them.
 
 use super::templates_by_shape::*;
+use crate::decision_limits::NEVER;
 
 #[test]
 fn templates_at_long_paths_are_not_found() {
@@ -32,6 +33,18 @@ fn finds_templates_wherever_they_are() {
         pointers(&two),
         ["/spec/mpiReplicaSpecs/Launcher/template", "/spec/mpiReplicaSpecs/Worker/template"]
     );
+}
+
+#[test]
+fn pod_specs_in_unknown_fields_hide_no_template() {
+    let decoy = r#""containers":[{"name":"d","image":"x"}]"#;
+    let job = format!(r#"{{"kind":"Job","spec":{{{decoy},"template":{POD}}}}}"#);
+    assert_eq!(
+        pointers(&format!(r#"{{"spec":{{"components":[{{"template":{job}}}]}}}}"#)),
+        ["/spec/components/0/template", "/spec/components/0/template/spec/template"]
+    );
+    let worker = format!(r#"{{"spec":{{"Worker":{{"spec":{{{decoy}}},"template":{POD}}}}}}}"#);
+    assert_eq!(pointers(&worker), ["/spec/Worker", "/spec/Worker/template"]);
 }
 
 #[test]
@@ -126,14 +139,36 @@ fn bare_specs_have_their_place() {
 
 #[test]
 fn long_texts_are_not_read_on_every_level() {
-    let long = |levels: usize| {
-        let mut json = format!(r#"{{"p":"{}","t":{POD}}}"#, "x".repeat(6 << 20));
-        for _ in 0..levels {
-            json = format!(r#"{{"a":{json}}}"#);
-        }
-        pointers(&json).len()
+    let mut json = format!(r#"{{"p":"{}","t":{POD}}}"#, "x".repeat(6 << 20));
+    for _ in 0..12 {
+        json = format!(r#"{{"a":{json}}}"#);
+    }
+    assert_eq!(pointers(&json).len(), 1);
+}
+
+/// Its pointer and limit, for a part that is not searched.
+fn not_searched(json: &str) -> Option<(String, SearchLimit)> {
+    find_part_not_searched(json, &NEVER).map(|part| (part.pointer, part.limit))
+}
+
+#[test]
+fn parts_that_are_not_searched_are_named() {
+    let below = |key: &str, levels: usize, json: &str| {
+        (0..levels).fold(json.to_owned(), |inner, _| format!(r#"{{"{key}": {inner}}}"#))
     };
-    assert_eq!((long(2), long(3)), (1, 0));
+    assert_eq!((pointers(&below("a", 16, POD)).len(), not_searched(&below("a", 16, POD))), (1, None));
+    assert_eq!(
+        (pointers(&below("a", 17, POD)).len(), not_searched(&below("a", 17, POD))),
+        (0, Some(("/a".repeat(17), SearchLimit::Depth)))
+    );
+    let schema =
+        r#"{"spec":{"properties":{"containers" : {"items":{"required":["image"]}}},"x":["containers"]}}"#;
+    assert_eq!(not_searched(&below("a", 30, schema)), None);
+    let long = "k".repeat(254);
+    assert_eq!(not_searched(&below(&long, 1, POD)), Some((String::new(), SearchLimit::Path)));
+    let behind = format!(r#"{{"a":{{"s":"{}","containers":1}},"b":{POD}}}"#, "x".repeat(24 << 20));
+    assert_eq!(pointers(&behind).len(), 0);
+    assert_eq!(not_searched(&behind), Some(("/b".to_owned(), SearchLimit::Length)));
 }
 
 /// Each has a copy of its pointer, so neither many of them nor long pointers are kept.

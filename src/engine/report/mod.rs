@@ -11,6 +11,7 @@ pub mod docs_page_of_profiles;
 pub mod docs_page_of_rules;
 pub mod finding_identity_for_baselines;
 mod finding_message;
+pub mod json_without_runner_commands;
 pub mod policies_against_foreign_networks;
 pub mod policies_of_rules_in_cel;
 pub mod policies_on_who_sets_our_labels;

@@ -14,7 +14,7 @@ use crate::json::types_of_decoded_fields::optional_struct;
 use crate::pod::is_multi_node::MultiNodeEvidence;
 use crate::pod::limits_and_costs_of_pods::MAX_CHECKED_VALUES;
 use crate::pod::pod_fields::Metadata;
-use crate::pod::templates_by_shape::{self, MAX_TEMPLATES, PodCreator, Template};
+use crate::pod::templates_by_shape::{self, DevShm, MAX_TEMPLATES, PodCreator, Template};
 use crate::pod::workload_kinds::{self, WherePodsAre};
 use crate::profile::Ignorable;
 use crate::rules::which_findings_annotations_ignore::{
@@ -33,8 +33,25 @@ pub(super) type TemplateResultsAndOwnDecision<'a, T> =
 #[must_use]
 pub fn decide_workload<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) -> WorkloadDecision<'a> {
     let limits = TemplateLimits { writes_patches: true, most_checked: MAX_CHECKED_VALUES };
-    let (templates, own) = decide_templates_and_workload(request, snapshot, limits, |decision| decision);
+    let (mut templates, own) = decide_templates_and_workload(request, snapshot, limits, |decision| decision);
+    templates.extend(template_that_is_not_searched(request));
     WorkloadDecision { templates, own }
+}
+
+/// The part of the object that is beyond a limit of the search for templates, as a template that cannot be read.
+fn template_that_is_not_searched<'a>(
+    request: WorkloadRequest<'a>,
+) -> Option<(Template<'a>, Result<Decision, DecodeError>)> {
+    let part = templates_by_shape::find_part_not_searched(request.json, request.deadline)?;
+    let template = Template {
+        pointer: part.pointer,
+        json: part.json,
+        pods: None,
+        role: String::new(),
+        maker: PodCreator::default(),
+        dev_shm: DevShm::AsWritten,
+    };
+    Some((template, Err(DecodeError { pointer: String::new(), message: part.limit.to_string() })))
 }
 
 /// The same without plans and patches, for whoever reads the findings only.

@@ -72,7 +72,7 @@ pub(crate) fn push_escaped_and_cut(out: &mut String, text: &str, max: usize) {
 }
 
 /// Text of a log in which the runner finds no command. Commands of GitHub begin a line; those of its old form (`##[`), and
-/// those of Azure Pipelines (`##vso[`), stand at any place of one. The runner reads stderr as well. Every format that people read uses it for names, paths and values:
+/// those of Azure Pipelines (`##vso[`) and TeamCity (`##teamcity[`), stand at any place of one. The runner reads stderr as well. Every format that people read uses it for names, paths and values:
 /// control characters, also line breaks, and characters that change the direction of text are escaped.
 #[must_use]
 pub fn text_without_runner_commands(text: &str) -> String {
@@ -98,8 +98,9 @@ pub fn without_commands_inside_lines(text: &str, second: &str) -> String {
     while let Some((before, behind)) = rest.split_once("##") {
         out.push_str(before);
         out.push('#');
-        let start = behind.get(..4).unwrap_or_default();
-        if behind.starts_with('[') || start.eq_ignore_ascii_case("vso[") {
+        let begins =
+            |word: &str| behind.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+        if ["[", "vso[", "teamcity["].into_iter().any(begins) {
             out.push_str(second);
             rest = behind;
         } else {
@@ -127,6 +128,7 @@ mod tests {
             ("###[x]", "## #[x]"),
             ("##vso[task.complete]", "# #vso[task.complete]"),
             ("####VSO[a]##[", "### #VSO[a]# #["),
+            ("a ##teamcity[x]", "a # #teamcity[x]"),
             ("## title ##", "## title ##"),
             ("a\n::error::b", "a\\n::error::b"),
             ("::error::b", ": :error::b"),

@@ -75,6 +75,39 @@ fn json_streams() {
 }
 
 #[test]
+fn json_behind_a_separator_is_yaml_for_kubectl() {
+    assert_eq!(json("---\n{\"a\":\"b\u{85}\u{85}c\"}"), [r#"{"a":"b\nc"}"#]);
+    assert_eq!(json("{\"a\":\"b\u{85}\u{85}c\"}"), ["{\"a\":\"b\u{85}\u{85}c\"}"]);
+    // Beyond the bytes in which kubectl looks for the brace, too.
+    let blanks = "\n".repeat(JSON_PREFIX - 1);
+    assert_eq!(json(format!("{blanks}{{\"a\":\"\u{85}\"}}")), ["{\"a\":\"\u{85}\"}"]);
+    assert_eq!(json(format!("\n{blanks}{{\"a\":\"\u{85}\"}}")), [r#"{"a":" "}"#]);
+    for text in [
+        "---\n{\"a\":\"\\ud83d\\ude00\"}".to_owned(),
+        "---\n\t{\"a\":1}".to_owned(),
+        format!("---\n{{\"{}\":1}}", "k".repeat(2000)),
+    ] {
+        assert_eq!(json(&text).len(), 1);
+        assert!(json(&text)[0].starts_with("error "), "{text}");
+    }
+    assert_eq!(json(" \t{a: 1}"), [r#"{"a":1}"#]);
+}
+
+#[test]
+fn documents_do_not_begin_with_odd_white_space() {
+    let odd = "\u{b}\u{c}\u{85}\u{a0}\u{1680}\u{2000}\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}";
+    for c in odd.chars() {
+        assert_eq!(json(format!("\n {c}{{\"kind\":\"Pod\",\"a\": 1}}")), ["error 2:2"], "{c:?}");
+        assert_eq!(json(format!("{{\"a\":1}} {c}kind: Pod")), [r#"{"a":1}"#, "error 1:9"], "{c:?}");
+        assert_eq!(json(format!("---\n{c}kind: Pod")), ["error 2:1"], "{c:?}");
+    }
+    let error = read_documents_of_file("f", "\u{a0}{}".as_bytes()).remove(0);
+    let DocumentOrError::Error(error) = error else { panic!() };
+    assert!(error.message.contains("U+00A0") && error.kubectl_may_read, "{error}");
+    assert_eq!(json("# \u{a0}\nkind: \u{a0}Pod"), ["{\"kind\":\"\u{a0}Pod\"}"]);
+}
+
+#[test]
 fn positions_and_ranges() {
     let text = "# c\nkind: Pod\nspec:\n  list:\n  - name: é\n    on: {x: 1}\n  - &a [1]\n  - *a\n";
     let document = document(text);

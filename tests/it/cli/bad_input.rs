@@ -3,6 +3,7 @@
 use crate::support::round_trip::{Review, review, same};
 use crate::support::suite::Suite;
 use crate::support::{Ran, Scratch, root, run};
+use std::path::Path;
 
 const GOOD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: good}\nspec:\n  containers:\n  - name: c\n    \
                     image: i\n    resources: {limits: {nvidia.com/gpu: 1}}\n";
@@ -52,6 +53,7 @@ const BROKEN: &[(&str, &str, (u64, u64), &str)] = &[
 ];
 
 pub(crate) fn add(suite: &mut Suite) {
+    suite.add("bad_input::pod_templates_too_deep_are_an_error", || Ok(too_deep()?));
     suite.add("bad_input::why_escapes_names_of_files", || Ok(names_in_why()?));
     for (name, content, place, words) in BROKEN {
         suite.add(format!("bad_input::{name}"), move || Ok(broken(content.as_bytes(), *place, words)?));
@@ -399,4 +401,35 @@ fn names_in_why() -> Result<(), String> {
         same(&format!("{command}: {:?}", ran.stderr), false, raw)?;
     }
     Ok(())
+}
+
+/// AppWrappers around each other, with a pod that no node can run: what is not reviewed must not look like a success.
+fn too_deep() -> Result<(), String> {
+    let pod = r#"{"spec":{"containers":[{"name":"a","image":"x","resources":{"requests":{"nvidia.com/gpu":8},"limits":{"nvidia.com/gpu":4}}}]}}"#;
+    let job = format!(
+        r#"{{"apiVersion":"batch/v1","kind":"Job","metadata":{{"name":"j"}},"spec":{{"template":{pod}}}}}"#
+    );
+    let wrap = |inner: String| {
+        format!(
+            r#"{{"apiVersion":"workload.codeflare.dev/v1beta2","kind":"AppWrapper","metadata":{{"name":"w"}},"spec":{{"components":[{{"template":{inner}}}]}}}}"#
+        )
+    };
+    for (levels, code) in [(3, 1), (4, 2)] {
+        let text = (0..levels).fold(job.clone(), |inner, _| wrap(inner));
+        let ran = run(
+            &["review", "-", "--fail-on", "error", "--profile", "roce-sriov"],
+            text.as_bytes(),
+            Path::new("."),
+        )?;
+        same(&format!("exit code of {levels} levels: {} {}", ran.stdout, ran.stderr), code, ran.code)?;
+        let words = "pod templates are not reviewed more than 16 levels deep in an object";
+        same(&ran.stderr, code == 2, ran.stderr.contains(words))?;
+    }
+    // A text that is not searched again on each level around it.
+    let long = (0..12).fold(format!(r#"{{"containers":1,"p":"{}"}}"#, "x".repeat(1_400_000)), |inner, _| {
+        format!(r#"{{"a":{inner}}}"#)
+    });
+    let text = wrap(job).replacen("[{", &format!(r#"[{{"template":{long}}},{{"#), 1);
+    let ran = run(&["review", "-", "--profile", "roce-sriov"], text.as_bytes(), Path::new("."))?;
+    same(&format!("exit code behind a long text: {:.300} {}", ran.stdout, ran.stderr), 1, ran.code)
 }

@@ -12,7 +12,14 @@ fn manifests() -> String {
     let mut text = String::new();
     for length in 0..24 {
         let long = "a".repeat(40 + length);
-        for command in ["::error::pwn", "##[error]pwn", "##vso[task.complete]", "###vso[x]"] {
+        for command in [
+            "::error::pwn",
+            "##[error]pwn",
+            "##vso[task.complete]",
+            "###vso[x]",
+            "##teamcity[x]",
+            "\u{9b}\u{202e}\u{85}##[",
+        ] {
             text += &format!(
                 "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p{length}, annotations: {{fabric-admission.dev/ignore.FAB501: \"{long} \
                  {command}\", fabric-admission.dev/ignore.FAB501{command}: x}}}}\nspec:\n  containers:\n  - {{name: c, image: i, env: \
@@ -51,6 +58,14 @@ fn forged() -> Outcome {
         "review -v ::error::h.yaml",
         "review in -o junit",
         "review in -o github",
+        "review in -o json",
+        "review in -o sarif",
+        "review in -o gitlab",
+        "why in -o json",
+        "audit --cluster in -o json",
+        "discover --cluster in -o json",
+        "profiles list --profiles in -o json",
+        "verify-log ::error::l.log -o json",
         "review nowhere --profile ::error::x",
         "why in",
         "audit --cluster in",
@@ -82,7 +97,9 @@ fn forged() -> Outcome {
             // A line that is a command already holds no other one.
             let forged = text.split(['\n', '\r']).filter(|line| !is_ours(line)).find(|line| {
                 let starts = line.trim_start().starts_with("::");
-                starts || line.contains("##[") || line.to_lowercase().contains("##vso[")
+                let line = line.to_lowercase();
+                let inside = ["##[", "##vso[", "##teamcity["].iter().any(|command| line.contains(command));
+                starts || inside || line.contains(['\u{9b}', '\u{202e}', '\u{85}'])
             });
             if let Some(line) = forged {
                 return Err(format!("{command}: {stream}: {line:.300}").into());

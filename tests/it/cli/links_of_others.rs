@@ -17,6 +17,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("links_of_others::no_output_follows_a_link_out_of_the_repository", outputs);
     suite.add("links_of_others::a_linked_file_is_judged_under_each_configuration", configurations);
     suite.add("links_of_others::the_directory_of_git_is_outside", directory_of_git);
+    suite.add("links_of_others::a_case_outside_of_the_repository_is_an_error", case_outside);
 }
 
 fn link(scratch: &Scratch, target: &str, name: &str) -> Result<(), String> {
@@ -90,6 +91,23 @@ fn configurations() -> Outcome {
         same(name, is_read, both.stdout.contains(name))?;
     }
     Ok(())
+}
+
+/// A case that is not tested must not look like a success.
+fn case_outside() -> Outcome {
+    let scratch = Scratch::new()?;
+    scratch.write("tree/.git/config", "")?;
+    scratch.write("tree/cases/a.yaml", POD)?;
+    scratch.write("outside.yaml", POD)?;
+    let test = |more: &[&str]| {
+        run(&[&["profiles", "test", "cases"], more].concat(), b"", &scratch.path().join("tree"))
+    };
+    same("exit code", 0, test(&["--update"])?.code)?;
+    same("exit code", 0, test(&[])?.code)?;
+    link(&scratch, "../../outside.yaml", "tree/cases/d.yaml")?;
+    let ran = test(&[])?;
+    same(&ran.stderr, true, ran.stderr.contains("d.yaml:1:1: the symbolic link leads to "))?;
+    Ok(same("exit code with the link", 2, ran.code)?)
 }
 
 /// The directory `.git` holds credentials of remotes.

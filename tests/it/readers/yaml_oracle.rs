@@ -99,6 +99,26 @@ const DOCUMENTS: &[(&str, &str)] = &[
     ("key_twice", "x: 1\nx: 2\n"),
 ];
 
+/// Values of a key of a JSON document behind a separator, which kubectl reads as YAML.
+const JSON_VALUES: &[&str] = &[
+    "\"a\u{85}\u{85}b\"",
+    "\"a \u{2028} b\u{2029}\"",
+    "\"\\u0085\\/\\u2028\"",
+    "\"\\ud83d\\ude00\"",
+    "\"\\ud800\"",
+    "\"a\\x41\"",
+    "\"a\n\n b\"",
+    "\"a\tb\"",
+    "1e3",
+    "1.0",
+    "-0.0",
+    "1e400",
+    "12345678901234567890",
+    "[1, 2 3,]",
+    "1,\"z\":2",
+    "1,\n\t\"y\":2",
+];
+
 pub(crate) fn add(suite: &mut Suite) {
     let (shared, tools) =
         (suite.need(Need::Shared, "yaml_oracle::corpus"), suite.need(Need::E2e, "yaml_oracle"));
@@ -113,6 +133,21 @@ pub(crate) fn add(suite: &mut Suite) {
     for (name, body) in DOCUMENTS {
         let kubectl = kubectl.clone();
         suite.add(format!("yaml_oracle::document::{name}"), move || Ok(thing(&kubectl, body)?));
+    }
+    for (number, value) in JSON_VALUES.iter().enumerate() {
+        let kubectl = kubectl.clone();
+        suite.add(format!("yaml_oracle::json::{number:02}"), move || {
+            let thing =
+                "\"apiVersion\":\"example.com/v1\",\"kind\":\"Thing\",\"metadata\":{\"name\":\"thing\"}";
+            let scratch = Scratch::new()?;
+            // At the start of a file, kubectl reads JSON.
+            for before in ["", "---\n"] {
+                scratch.write("thing.yaml", format!("{before}{{{thing},\"z\":{value}}}\n"))?;
+                compare(&kubectl, &scratch.path().join("thing.yaml"))
+                    .map_err(|e| format!("{e}\nof {before:?} and {value}"))?;
+            }
+            Ok(())
+        });
     }
     for (number, scalar) in SCALARS.iter().enumerate() {
         let kubectl = kubectl.clone();

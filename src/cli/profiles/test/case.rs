@@ -6,13 +6,13 @@ use crate::cli::input::{self, InputFlags, SharedFacts};
 use crate::cli::lines_on_stderr::write_error;
 use crate::cli::review::{Ignores, ReviewOptions, review_document};
 use crate::decision_limits::RunBudget;
+use crate::pod_agent::{LastLink, open_regular_file};
 use crate::report::ci::text_without_runner_commands;
 use crate::report::review_text::kind_name_and_template;
 use crate::report::{Located, ReviewedObject};
 use crate::rules::Finding;
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,7 +62,8 @@ fn read_regular_file_of_repository(path: &Path) -> Result<Option<Vec<u8>>, Strin
         Ok(_) => {}
     }
     let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes));
+    let read = open_regular_file(path, LastLink::Follow)
+        .and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes));
     read.map(|_| Some(bytes)).map_err(|error| error.to_string())
 }
 

@@ -8,6 +8,7 @@ mod test_report;
 use crate::cli::Exit;
 use crate::cli::input::{self, ClusterSettingFlags, FactFileFlags, InputFlags};
 use crate::cli::lines_on_stderr::write_error;
+use crate::report::UnreadInput;
 use case::{Case, CaseOutcome};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -69,13 +70,16 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     }
     let reported: BTreeSet<String> = String::from_utf8_lossy(&reported).lines().map(str::to_owned).collect();
     let not_cases: Vec<&PathBuf> = arguments.profiles.iter().chain(&arguments.cluster).collect();
-    let found = match find_cases::find(&arguments.paths, &not_cases) {
+    let (found, unread) = match find_cases::find(&arguments.paths, &not_cases) {
         Ok(found) => found,
         Err(message) => {
             write_error(err, format_args!("{message}"))?;
             return Ok(Exit::Usage);
         }
     };
+    for UnreadInput { file, line, column, message } in &unread {
+        write_error(err, format_args!("{file}:{line}:{column}: {message}"))?;
+    }
     let mut results = Vec::new();
     for case in found {
         let mut noted = Vec::new();
@@ -89,7 +93,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         results.push((case, outcome));
     }
     test_report::write(arguments.output, &results, out)?;
-    Ok(exit(&results))
+    Ok(if unread.is_empty() { exit(&results) } else { Exit::Usage })
 }
 
 /// A case that cannot be read is not a failed expectation.

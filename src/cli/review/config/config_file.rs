@@ -7,10 +7,10 @@ use crate::cli::input;
 use crate::cli::review::mode_and_audience::{AudienceArgument, ModeArgument};
 use crate::json::decode_with_place;
 use crate::manifest::{self, DocumentOrError, Part};
+use crate::pod_agent::{LastLink, open_regular_file};
 use crate::report::UnreadInput;
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -89,7 +89,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other("a configuration is a regular file"));
     }
     let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    open_regular_file(path, LastLink::Follow)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(io::Error::other("a configuration has at most 1 MiB"));
     }

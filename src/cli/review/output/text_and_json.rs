@@ -4,6 +4,7 @@ use super::format_writer::{AfterAllDocuments, DocumentToWrite, FormatWriter, Sin
 use crate::cli::estimate::EstimateRequest;
 use crate::report::baseline_comparison_text;
 use crate::report::ci::text_without_runner_commands;
+use crate::report::json_without_runner_commands::write_json;
 use crate::report::review_json::{ResultEntry, SCHEMA};
 use crate::report::review_summary_by_rule::ByRule;
 use crate::report::review_text::{self, WhatReviewShows};
@@ -85,7 +86,7 @@ impl FormatWriter for Json {
         for reviewed in &reviewed.review.results {
             out.write_all(if self.begun { b",\n" } else { b"\n" })?;
             self.begun = true;
-            serde_json::to_writer(&mut *out, &ResultEntry::from(reviewed))?;
+            write_json(&mut *out, &ResultEntry::from(reviewed))?;
             reviewed.findings.iter().for_each(|found| self.rules.add_finding(found));
         }
         Ok(())
@@ -93,15 +94,15 @@ impl FormatWriter for Json {
 
     fn write_end(&mut self, out: &mut Sink<'_>, tail: &AfterAllDocuments) -> io::Result<()> {
         write!(out, "],\n\"rules\":")?;
-        serde_json::to_writer(&mut *out, &self.rules.rows())?;
+        write_json(&mut *out, &self.rules.rows())?;
         write!(out, ",\n\"baseline\":")?;
-        serde_json::to_writer(&mut *out, &tail.comparison)?;
+        write_json(&mut *out, &tail.comparison)?;
         write!(out, ",\n\"skipped\":")?;
-        serde_json::to_writer(&mut *out, &tail.skipped)?;
+        write_json(&mut *out, &tail.skipped)?;
         write!(out, ",\n\"errors\":")?;
-        serde_json::to_writer(&mut *out, &tail.unread)?;
+        write_json(&mut *out, &tail.unread)?;
         write!(out, ",\n\"summary\":")?;
-        serde_json::to_writer(&mut *out, &tail.summary)?;
+        write_json(&mut *out, &tail.summary)?;
         writeln!(out, "}}")
     }
 }

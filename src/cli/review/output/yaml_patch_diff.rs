@@ -5,6 +5,7 @@ use super::format_writer::{AfterAllDocuments, DocumentToWrite, FormatWriter, Sin
 use crate::manifest::{self, Document};
 use crate::report::ReviewedObject;
 use crate::report::ci::text_without_runner_commands;
+use crate::report::json_without_runner_commands::write_json;
 use crate::report::review_json::patch_entries;
 use crate::text::count_with_noun;
 use serde_json::{Value, json};
@@ -63,7 +64,7 @@ impl FormatWriter for Patch {
                 "name": r.name, "generateName": r.generate_name, "template": r.template,
                 "profile": r.decision.profile, "patch": serde_json::to_value(patch_entries(&r.decision.patch))?,
             });
-            serde_json::to_writer(&mut *out, &line)?;
+            write_json(&mut *out, &line)?;
             writeln!(out)?;
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! GitLab's Code Quality report (docs.gitlab.com/ci/testing/code_quality).
 
 use super::{CiFormat, FindingForCi};
+use crate::report::json_without_runner_commands::write_json;
 use crate::report::{ReviewedObject, UnreadInput};
 use crate::rules::Severity;
 use serde::Serialize;
@@ -36,7 +37,7 @@ impl GitLab {
     fn write(&mut self, out: &mut dyn Write, entry: &CodeQualityEntry<'_>) -> io::Result<()> {
         out.write_all(if self.begun { b",\n" } else { b"\n" })?;
         self.begun = true;
-        Ok(serde_json::to_writer(out, entry)?)
+        write_json(out, entry)
     }
 }
 

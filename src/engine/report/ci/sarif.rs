@@ -3,6 +3,7 @@
 use super::gzip_size_limit::Gzipped;
 use super::{CiFormat, FindingForCi};
 use crate::report::baseline_comparison_while_reviewing::BaselineState;
+use crate::report::json_without_runner_commands::json_text;
 use crate::report::review_text::kind_name_and_template;
 use crate::report::terminal_lines::without_backticks;
 use crate::report::{ReviewedObject, UnreadInput};
@@ -120,7 +121,7 @@ impl CiFormat for Sarif {
                 Severity::Warning => &mut self.warnings,
                 Severity::Info => &mut self.notes,
             };
-            results.push(serde_json::to_string(&found)?.into_boxed_str());
+            results.push(json_text(&found)?.into_boxed_str());
         }
         Ok(())
     }
@@ -151,7 +152,7 @@ impl CiFormat for Sarif {
             }],
         });
         // The results are written before the rest of the run, which depends on them.
-        let rest = run.to_string();
+        let rest = json_text(&run)?;
         writeln!(out, "\n],{}]}}", rest.strip_prefix('{').unwrap_or(&rest))
     }
 }
