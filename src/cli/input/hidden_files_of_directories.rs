@@ -11,7 +11,7 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
 
-/// Directories of version control. Their files are not part of what the repository contains.
+/// Directories of version control. A link must not lead to their files.
 const OF_VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
 
 /// Longest hidden file that is decoded to find out whether it is a manifest (bytes). A longer one is read
@@ -26,6 +26,12 @@ pub(super) fn is_hidden(name: &OsStr) -> bool {
 /// Whether a directory belongs to version control.
 pub(super) fn is_of_version_control(name: &OsStr) -> bool {
     OF_VERSION_CONTROL.iter().any(|known| name == OsStr::new(known))
+}
+
+/// Whether a directory holds the history of a Git repository, whose files cannot be in a change. Git keeps `.hg`, `.svn` and
+/// `.jj` like other directories, so a manifest there may come with a change.
+pub(super) fn is_git_directory(name: &OsStr) -> bool {
+    name == OsStr::new(".git")
 }
 
 /// Whether a directory is a version of a volume: kubelet writes the files of a ConfigMap to a directory `..TIME`, and links

@@ -4,7 +4,7 @@ use super::errors_of_a_file::{
     UnreadAndSkippedInputs, shown_name_of_input, unread_because_not_opened, unreadable,
 };
 use super::hidden_files_of_directories::{
-    is_hidden, is_manifest, is_of_version_control, may_be_version_of_volume,
+    is_git_directory, is_hidden, is_manifest, may_be_version_of_volume,
 };
 use super::links_in_directories::{Link, LinksOfDirectory, why_link_of_repository_is_refused};
 use super::loaded_batches::Loaded;
@@ -183,7 +183,7 @@ impl Search<'_> {
                 if EXTENSIONS.iter().any(|end| name.as_encoded_bytes().ends_with(end.as_bytes())) {
                     self.add_file_or_link(path, kind.is_file(), hidden);
                 }
-            } else if is_of_version_control(&name) {
+            } else if is_git_directory(&name) {
                 continue;
             } else if below.depth < MAX_DEPTH {
                 self.add_files_down_to_depth(&path, Below { depth: below.depth + 1, hidden });

@@ -136,6 +136,7 @@ fn hidden() -> Result<(), String> {
         "tree/.sub/c/d.yaml",
         "tree/a/.e.yaml",
         "tree/..unlinked/f.yaml",
+        "tree/.hg/g.yaml",
     ];
     for name in manifests {
         scratch.write(name, pod("a", 8, 0))?;
@@ -153,7 +154,7 @@ fn hidden() -> Result<(), String> {
     ] {
         scratch.write(&format!("tree/{name}"), text)?;
     }
-    for directory in [".git", ".hg", ".svn", ".jj", "a/.git"] {
+    for directory in [".git", "a/.git"] {
         scratch.write(&format!("tree/{directory}/pod.yaml"), pod("history", 8, 0))?;
     }
     // A volume has a link for each key.
