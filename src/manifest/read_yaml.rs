@@ -39,7 +39,13 @@ pub(super) fn parse(text: &str, origin: Position) -> Result<Parsed, ReadFault> {
                 let at = error.problem_mark().and_then(|mark| usize::try_from(mark.index).ok());
                 let mut fault = builder.syntax_fault(&error);
                 // Only so many of these spellings are repaired.
-                fault.kubectl_may_read = repair.is_some() || may_have_key_too_long_for_parser(text);
+                fault.kubectl_may_read = match error.problem() {
+                    "found unexpected ':'" => repair.is_some(),
+                    "could not find expected ':'" | "did not find expected ',' or '}'" => {
+                        may_have_key_too_long_for_parser(text)
+                    }
+                    _ => false,
+                };
                 let retry = match (at, &mut repair) {
                     (Some(at), Some(repair)) => {
                         repair.replace_character_that_stopped_parser(error.problem(), at)
@@ -225,7 +231,7 @@ impl<'t> Builder<'t> {
         let flow = self.open.last().is_some_and(|open| open.flow);
         if flow && style == ScalarStyle::Plain && value.contains('?') {
             // go-yaml ends a plain scalar in a flow collection at `?`.
-            return Err(self.fault_of_our_limit(start, "a value with `?` inside [] or {} needs quotes"));
+            return Err(self.fault(start, "a value with `?` inside [] or {} needs quotes"));
         }
         if self.check_slash && style == ScalarStyle::DoubleQuoted && self.escapes_slash(start, end) {
             // JSON has this escape, YAML 1.1 does not.

@@ -34,10 +34,9 @@ impl BytesWithinBudget {
         Self { bytes: Vec::new(), promised, share, of_namespace: None, weight }
     }
 
-    /// The length that a header states, or what has come (bytes).
-    pub(super) fn length_to_come(&self) -> usize {
-        let stated = if self.promised == usize::MAX { 0 } else { self.promised };
-        stated.max(self.bytes.len())
+    /// The length that a header states (bytes).
+    pub(super) fn stated_length(&self) -> Option<usize> {
+        (self.promised != usize::MAX).then_some(self.promised)
     }
 
     pub(super) fn is_in_part_for_small(&self) -> bool {

@@ -4,11 +4,9 @@
 
 use super::body_bytes_within_budget::BytesWithinBudget;
 use super::default_limits_and_deadlines::Limits;
-use super::fair_share_per_client_address::{
-    BudgetForSmallAndLarge, MAX_SMALL_BODY_BYTES, NoRoom, ShareOfAddress,
-};
+use super::fair_share_per_client_address::{BudgetForSmallAndLarge, ShareOfAddress};
 use super::fair_share_per_namespace::{Amount, ShareOfNamespace, SharesOfNamespaces};
-use super::namespace_of_body::hash_of_first_namespace;
+use super::namespace_of_body::hash_of_namespace_if_complete;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -19,9 +17,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub(super) const MAX_MEMORY_OF_ALL_DECISIONS: usize = 64 << 20;
 /// What one address may have of it (bytes). A body that needs more is decided while its address decides no other.
 const MAX_MEMORY_OF_ONE_ADDRESS: usize = 48 << 20;
-/// A namespace with so many requests on other threads, or waiting for one, takes no more time of the threads that read
-/// bodies (count): its decisions take long.
-const MANY_REQUESTS_OF_NAMESPACE: usize = 8;
 /// The memory of decisions is counted in pieces of so many bytes.
 const PIECE: usize = 1024;
 
@@ -167,30 +162,23 @@ impl Budgets {
         self.namespaces.take_share_or_refuse(peer, namespace, Amount { large: bytes, ..request })
     }
 
-    /// Takes the share of a namespace for a large body that is being read, of which `bytes` are to come in all. A small body
-    /// takes none yet.
-    pub(super) fn take_share_of_large_body_or_refuse(
-        &self,
-        held: &mut BytesWithinBudget,
-        bytes: usize,
-    ) -> Result<(), NoRoom> {
-        if held.is_in_part_for_small()
-            || held.has_share_of_namespace()
-            || held.bytes().len() <= MAX_SMALL_BODY_BYTES
-        {
-            return Ok(());
+    /// Takes the share of a namespace for a large body that is being read, once its namespace is there; `false` if the
+    /// namespace holds too much. A body whose length no header states takes its share when it is read.
+    pub(super) fn take_share_of_large_body_or_refuse(&self, held: &mut BytesWithinBudget) -> bool {
+        if held.is_in_part_for_small() || held.has_share_of_namespace() {
+            return true;
         }
-        let (peer, namespace) = (held.peer(), hash_of_first_namespace(held.bytes()));
-        let large = Amount { large: bytes, ..Amount::default() };
-        held.keep_share_of_namespace(
-            self.namespaces.take_share_or_refuse(peer, namespace, large).ok_or(NoRoom)?,
+        let known = held.stated_length().zip(hash_of_namespace_if_complete(held.bytes()));
+        let Some((large, namespace)) = known else { return true };
+        let share = self.namespaces.take_share_or_refuse(
+            held.peer(),
+            namespace,
+            Amount { large, ..Amount::default() },
         );
-        Ok(())
-    }
-
-    /// Whether other threads have many requests of a namespace.
-    pub(super) fn have_other_threads_many_of_namespace(&self, peer: IpAddr, namespace: u64) -> bool {
-        self.namespaces.requests_held(peer, namespace) >= MANY_REQUESTS_OF_NAMESPACE
+        share.is_some_and(|share| {
+            held.keep_share_of_namespace(share);
+            true
+        })
     }
 
     /// Waits for a turn to decide a large body, which will take about so much memory. `None` if that is more than all

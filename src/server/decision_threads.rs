@@ -11,7 +11,9 @@ use super::budgets_for_requests_and_decisions::{MAX_MEMORY_OF_ALL_DECISIONS, Tur
 use super::decide_and_catch_panic::{Decide, decide_log_count_and_answer};
 use super::estimate_memory_of_decision::{DecisionMemoryEstimate, MAX_ESCAPES};
 use super::fair_share_per_client_address::MAX_SMALL_BODY_BYTES;
-use super::http_answers::{count_and_answer_busy, count_and_answer_late, internal_error_answer};
+use super::http_answers::{
+    BUSY_BECAUSE_OF_NAMESPACE, count_and_answer_busy, count_and_answer_late, internal_error_answer,
+};
 use super::metrics::Shed;
 use super::namespace_of_body::hash_of_first_namespace;
 use super::request_body;
@@ -61,11 +63,7 @@ async fn decide_on_small_then_large_thread(
     let until = time.end;
     let namespace = hash_of_first_namespace(held.bytes());
     let Some(_share) = state.budgets.take_share_of_namespace_or_refuse(&mut held, namespace) else {
-        return count_and_answer_busy(
-            state,
-            Shed::Requests,
-            "it has too many concurrent requests of one namespace (--max-requests, --max-body-memory)",
-        );
+        return count_and_answer_busy(state, Shed::Requests, BUSY_BECAUSE_OF_NAMESPACE);
     };
     let work = async {
         if held.escapes() > MAX_ESCAPES {
@@ -97,9 +95,7 @@ async fn decide_on_small_then_large_thread(
 }
 
 /// Decides on a body of at most [`super::which_thread::MAX_BYTES_ON_READING_THREAD`] on the thread that read it, by a point in time. A decision
-/// that takes longer than a millisecond, or needs many looks at nodes, begins again on a thread of its own. Where many
-/// decisions of its namespace have done so and are not ready, it begins there at once: the thread that reads bodies serves
-/// all namespaces in the order of their requests.
+/// that takes longer than a millisecond, or needs many looks at nodes, begins again on a thread of its own.
 pub(super) async fn decide_on_reading_thread_first(
     state: &Arc<State>,
     entry: WebhookEntry,
@@ -109,14 +105,10 @@ pub(super) async fn decide_on_reading_thread_first(
 ) -> Response {
     let started = Instant::now();
     let namespace = hash_of_first_namespace(held.bytes());
-    let tried = if state.budgets.have_other_threads_many_of_namespace(held.peer(), namespace) {
-        Err(held)
-    } else {
-        let turn = state.budgets.wait_for_turn_on_reading_thread(held.peer(), namespace);
-        match tokio::time::timeout_at(until.into(), turn).await {
-            Ok(_turn) => decide_on_this_thread_briefly(state, entry, held, how, until),
-            Err(_) => Err(held),
-        }
+    let turn = state.budgets.wait_for_turn_on_reading_thread(held.peer(), namespace);
+    let tried = match tokio::time::timeout_at(until.into(), turn).await {
+        Ok(_turn) => decide_on_this_thread_briefly(state, entry, held, how, until),
+        Err(_) => Err(held),
     };
     match tried {
         Ok(response) => response,
@@ -328,46 +320,6 @@ mod tests {
         let here = thread::current().id();
         let looked: Vec<_> = looked.iter().map(|(thread, may)| (*thread == here, *may)).collect();
         assert_eq!(looked, [(true, false), (false, true)]);
-    }
-
-    /// The threads of decisions of a namespace with many others.
-    static DECIDED: Mutex<Vec<ThreadId>> = Mutex::new(Vec::new());
-
-    fn deciding(_: &[u8], _: WebhookEntry, _: SnapshotForAudience<'_>, _: &DecisionLimits<'_>) -> Decided {
-        DECIDED.lock().unwrap().push(thread::current().id());
-        Err(RequestError::NoUid)
-    }
-
-    /// Pods of other namespaces are read on the same thread.
-    #[test]
-    fn a_namespace_with_many_long_decisions_takes_no_time_of_the_reading_thread() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        let state = Arc::new(State::bare());
-        let until = Instant::now() + Duration::from_secs(60);
-        let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let ask = || {
-            let held = state.budgets.empty_body_of_address(local, None);
-            runtime.block_on(decide_on_reading_thread_first(
-                &state,
-                WebhookEntry::Mutate,
-                held,
-                deciding,
-                until,
-            ))
-        };
-        let mut shares = Vec::new();
-        for namespace in [b"".as_slice(), br#"{"namespace":"other"}"#] {
-            assert_eq!(ask().status(), StatusCode::BAD_REQUEST);
-            let namespace = hash_of_first_namespace(namespace);
-            let mut other = state.budgets.empty_body_of_address(local, None);
-            let take = || state.budgets.take_share_of_namespace_or_refuse(&mut other, namespace);
-            shares.extend(std::iter::repeat_with(take).take(10).map(Option::unwrap));
-        }
-        drop(shares.drain(..10));
-        ask();
-        let decided = DECIDED.lock().unwrap();
-        let here: Vec<bool> = decided.iter().map(|thread| *thread == thread::current().id()).collect();
-        assert_eq!(here, [true, false, true], "alone, with ten of its own, with ten of another namespace");
     }
 
     /// The threads of one decision.

@@ -82,12 +82,6 @@ impl SharesOfNamespaces {
             ShareOfNamespace { shares: Arc::clone(self), peer, namespace, taken: more }
         })
     }
-
-    /// Requests of a namespace of an address that hold a share.
-    pub(super) fn requests_held(&self, peer: IpAddr, namespace: u64) -> usize {
-        let held = self.held();
-        held.get(&peer).and_then(|of_address| of_address.get(&namespace)).map_or(0, |own| own.requests)
-    }
 }
 
 /// A share, which is given back when this is dropped.
@@ -133,7 +127,6 @@ mod tests {
         };
         let (one, other) = (all(1, small), all(2, small));
         assert_eq!((one.len(), other.len()), (192, 48), "three quarters, and three quarters of the rest");
-        assert_eq!([1, 2, 3].map(|namespace| shares.requests_held(peer(1), namespace)), [192, 48, 0]);
         assert!(shares.take_share_or_refuse(peer(2), 1, small).is_some(), "another address");
         drop((one, other));
         for (more, expected) in [

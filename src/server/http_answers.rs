@@ -9,6 +9,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use std::time::Instant;
 
+pub(super) const BUSY_BECAUSE_OF_NAMESPACE: &str =
+    "it has too many concurrent requests of one namespace (--max-requests, --max-body-memory)";
 pub(super) const BUSY_BECAUSE_OF_MEMORY: &str = "other requests use too much memory (--max-body-memory)";
 
 /// The answer at a limit. The API server retries after that second, within the webhook's timeout (client-go

@@ -18,10 +18,16 @@ static HASHES: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 /// The number of the first namespace that a body names. Whoever writes the body may name any, so nothing but the order of
 /// requests of one client depends on it.
 pub(super) fn hash_of_first_namespace(body: &[u8]) -> u64 {
-    let behind = memchr::memmem::find(body, KEY).map(|at| at + KEY.len());
-    let value = behind.and_then(|at| body.get(at..)).unwrap_or_default().trim_ascii_start();
-    let name = value.strip_prefix(b"\"").map(|name| name.get(..MAX_NAME).unwrap_or(name));
-    HASHES.hash_one(name.and_then(|name| name.split(|byte| *byte == b'"').next()).unwrap_or_default())
+    hash_of_namespace_if_complete(body).unwrap_or_else(|| HASHES.hash_one(b"".as_slice()))
+}
+
+/// The same of the beginning of a body; `None` if the namespace does not end there.
+pub(super) fn hash_of_namespace_if_complete(body: &[u8]) -> Option<u64> {
+    let at = memchr::memmem::find(body, KEY)? + KEY.len();
+    let name = body.get(at..)?.trim_ascii_start().strip_prefix(b"\"")?;
+    let name = name.get(..MAX_NAME).unwrap_or(name);
+    let end = memchr::memchr(b'"', name).or((name.len() == MAX_NAME).then_some(MAX_NAME))?;
+    Some(HASHES.hash_one(name.get(..end)?))
 }
 
 #[cfg(test)]
@@ -39,6 +45,11 @@ mod tests {
         assert_eq!(of(&review("\"a\"")), of(&review(" \"a\"")));
         assert_ne!(of(&review("\"a\"")), of(&review("\"b\"")));
         assert_eq!(of(&review("null")), of("{}"));
+        let long = "n".repeat(MAX_NAME);
+        assert_eq!(of(&review(&format!("\"{long}\""))), of(&review(&format!("\"{long}n\""))));
+        let begin = |body: &str| hash_of_namespace_if_complete(body.as_bytes());
+        assert_eq!([begin("{\"name"), begin("{\"namespace\":"), begin("{\"namespace\":\"tea")], [None; 3]);
+        assert_eq!(begin("{\"namespace\":\"team\""), Some(of("{\"namespace\":\"team\"}")));
         // A quote in a name is escaped, so no name looks like the key.
         let long = format!("{{\"name\":\"{}\\\"namespace\\\":\",", "n".repeat(100_000));
         assert_eq!(of(&review("\"a\"").replacen('{', &long, 1)), of(&review("\"a\"")));

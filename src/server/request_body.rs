@@ -7,7 +7,7 @@ use super::budgets_for_requests_and_decisions::MAX_MEMORY_OF_ALL_DECISIONS;
 use super::client_address_and_connection::Caller;
 use super::estimate_memory_of_decision::MAX_ESCAPES;
 use super::fair_share_per_client_address::NoRoom;
-use super::http_answers::{BUSY_BECAUSE_OF_MEMORY, count_and_answer_busy, plain};
+use super::http_answers::{BUSY_BECAUSE_OF_MEMORY, BUSY_BECAUSE_OF_NAMESPACE, count_and_answer_busy, plain};
 use super::metrics::Shed;
 use super::shared_state::State;
 use axum::body::Body;
@@ -21,6 +21,7 @@ use std::net::{IpAddr, Ipv4Addr};
 enum Unread {
     TooLarge,
     Memory,
+    Namespace,
     Ended,
     Pieces,
 }
@@ -52,6 +53,9 @@ pub(super) async fn read(state: &State, request: Request) -> Result<BytesWithinB
         Ok(Ok(held)) => Ok(held),
         Ok(Err(Unread::TooLarge)) => Err(count_and_answer_too_large(state, "the body is larger than 8 MiB")),
         Ok(Err(Unread::Memory)) => Err(count_and_answer_busy(state, Shed::Memory, BUSY_BECAUSE_OF_MEMORY)),
+        Ok(Err(Unread::Namespace)) => {
+            Err(count_and_answer_busy(state, Shed::Requests, BUSY_BECAUSE_OF_NAMESPACE))
+        }
         Ok(Err(Unread::Pieces)) => {
             Err(plain(StatusCode::BAD_REQUEST, "the body arrives in too many short pieces"))
         }
@@ -88,12 +92,10 @@ async fn collect_or_drop_rest(
             unread = Some(Unread::TooLarge);
         }
         if unread.is_none() {
-            let to_come = held.length_to_come().min(most);
-            let taken = held
-                .push_if_budget_has_room(&data)
-                .and_then(|()| state.budgets.take_share_of_large_body_or_refuse(&mut held, to_come));
-            if let Err(NoRoom) = taken {
+            if let Err(NoRoom) = held.push_if_budget_has_room(&data) {
                 unread = Some(Unread::Memory);
+            } else if !state.budgets.take_share_of_large_body_or_refuse(&mut held) {
+                unread = Some(Unread::Namespace);
             }
         }
         if unread.is_some() {

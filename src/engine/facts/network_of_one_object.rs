@@ -14,7 +14,7 @@ use crate::multus::{
     AddressFacts, NODE_SELECTOR_ANNOTATION, NetworkClass, NetworkFact, RESOURCE_ANNOTATION, ResourceName,
     classify_cni_config,
 };
-use crate::text::{cut_to_bytes, parse_document_within_limit};
+use crate::text::{cut_to_bytes, parse_document_within_limit, refuse_long_cni_document};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -154,23 +154,21 @@ pub fn network_of_object(
             (own, resource.map(ResourceName::Full), config)
         }
         FactKind::SriovNetwork => {
-            (target.unwrap_or(own), suffix(), Some(cni_config_operator_writes("sriov", spec)))
+            (target.unwrap_or(own), suffix(), cni_config_operator_writes("sriov", spec))
         }
         FactKind::SriovIbNetwork => {
-            (target.unwrap_or(own), suffix(), Some(cni_config_operator_writes("ib-sriov", spec)))
+            (target.unwrap_or(own), suffix(), cni_config_operator_writes("ib-sriov", spec))
         }
-        FactKind::OvsNetwork => {
-            (target.unwrap_or(own), suffix(), Some(cni_config_operator_writes("ovs", spec)))
-        }
+        FactKind::OvsNetwork => (target.unwrap_or(own), suffix(), cni_config_operator_writes("ovs", spec)),
         FactKind::MacvlanNetwork => {
-            (target.unwrap_or("default"), None, Some(cni_config_operator_writes("macvlan", spec)))
+            (target.unwrap_or("default"), None, cni_config_operator_writes("macvlan", spec))
         }
         FactKind::IpoibNetwork => {
-            (target.unwrap_or("default"), None, Some(cni_config_operator_writes("ipoib", spec)))
+            (target.unwrap_or("default"), None, cni_config_operator_writes("ipoib", spec))
         }
         FactKind::HostDeviceNetwork => {
             let full = bare.map(|r| format!("nvidia.com/{}", r.strip_prefix("nvidia.com/").unwrap_or(r)));
-            (target?, full.map(ResourceName::Full), Some(cni_config_operator_writes("host-device", spec)))
+            (target?, full.map(ResourceName::Full), cni_config_operator_writes("host-device", spec))
         }
         _ => return None,
     };
@@ -187,8 +185,13 @@ pub fn network_of_object(
 }
 
 /// The configuration that an operator writes: its own plugin first, then `metaPlugins`, the text of one JSON object
-/// or of several separated by commas.
-fn cni_config_operator_writes(cni_type: &str, spec: &NetworkSpec) -> CniConfig {
+/// or of several separated by commas. `None` if a text is too long to be read: then nothing is known of the network.
+fn cni_config_operator_writes(cni_type: &str, spec: &NetworkSpec) -> Option<CniConfig> {
+    let meta = format!("{{\"plugins\":[{}]}}", spec.meta_plugins.as_deref().unwrap_or_default());
+    let texts = [spec.ipam.as_deref(), spec.capabilities.as_deref(), Some(&*meta)];
+    if texts.into_iter().flatten().any(|text| refuse_long_cni_document(text).is_err()) {
+        return None;
+    }
     let object = |text: &Option<String>| match as_go_reads::read_cni_and_respell_keys(text.as_deref()?) {
         Ok(Value::Object(object)) => Some(object),
         _ => None,
@@ -209,14 +212,13 @@ fn cni_config_operator_writes(cni_type: &str, spec: &NetworkSpec) -> CniConfig {
         ..Plugin::default()
     };
     let mut plugins = vec![own];
-    let meta = spec.meta_plugins.as_deref().unwrap_or_default();
     // IPoIBNetwork has no such field.
-    if let Ok(config) = CniConfig::parse(&format!("{{\"plugins\":[{meta}]}}"))
+    if let Ok(config) = CniConfig::parse(&meta)
         && cni_type != "ipoib"
     {
         plugins.extend(config.plugins);
     }
-    CniConfig { plugins }
+    Some(CniConfig { plugins })
 }
 
 /// The addresses of the chain as a whole.

@@ -125,16 +125,16 @@ pub enum SearchLimit {
 
 impl fmt::Display for SearchLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("pod templates are not reviewed ")?;
+        f.write_str("this part of the object ")?;
         match self {
-            Self::Depth => write!(f, "more than {MAX_DEPTH} levels deep in an object"),
-            Self::Length => write!(f, "behind {} MiB of other content of an object", MAX_READ >> 20),
+            Self::Depth => write!(f, "is more than {MAX_DEPTH} levels deep"),
+            Self::Length => write!(f, "follows {} MiB of other content", MAX_READ >> 20),
             Self::Path => write!(
                 f,
-                "below a key of more than {MAX_NAME} bytes, or a path of more than {MAX_POINTER} bytes"
+                "is below a key of more than {MAX_NAME} bytes, or a path of more than {MAX_POINTER} bytes"
             ),
         }?;
-        f.write_str(": review the objects inside separately")
+        f.write_str(", so its pod templates are not reviewed: review the objects inside separately")
     }
 }
 

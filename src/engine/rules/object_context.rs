@@ -12,7 +12,7 @@ use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::nodes::{InCommon, LabelRequirement, NodeSelection};
 use crate::profile::FabricProfile;
 use crate::snapshot::Snapshot;
-use crate::text::parse_document_within_limit;
+use crate::text::{parse_document_within_limit, refuse_long_cni_document};
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
 
@@ -118,15 +118,19 @@ impl<'a> ObjectContext<'a> {
         })
     }
 
-    /// `spec.ipam`, the text of a JSON object in the kinds of which an operator makes networks, and the object.
+    /// `spec.ipam`, the text of a JSON object in the kinds of which an operator makes networks, and the object. Not a text that
+    /// is too long to be read: the operator has no such limit.
     pub(super) fn ipam_text(&self) -> Option<(&str, &Embedded<Map<String, Value>>)> {
-        let text = self.non_empty_text_at("/spec/ipam")?;
+        let text =
+            self.non_empty_text_at("/spec/ipam").filter(|text| refuse_long_cni_document(text).is_ok())?;
         Some((text, self.views.ipam.get_or_init(|| json_in_text_fields::read_cni_object(text))))
     }
 
-    /// `spec.metaPlugins`, the text of JSON objects in the same kinds, and the objects.
+    /// `spec.metaPlugins`, the text of JSON objects in the same kinds, and the objects. Not a text that is too long to be read.
     pub(super) fn meta_plugins(&self) -> Option<(&str, &Embedded<Vec<EmbeddedObject>>)> {
-        let text = self.non_empty_text_at("/spec/metaPlugins")?;
+        let text = self
+            .non_empty_text_at("/spec/metaPlugins")
+            .filter(|text| refuse_long_cni_document(text).is_ok())?;
         Some((
             text,
             self.views.meta_plugins.get_or_init(|| json_in_text_fields::read_objects_with_commas(text)),

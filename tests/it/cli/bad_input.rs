@@ -422,7 +422,7 @@ fn too_deep() -> Result<(), String> {
             Path::new("."),
         )?;
         same(&format!("exit code of {levels} levels: {} {}", ran.stdout, ran.stderr), code, ran.code)?;
-        let words = "pod templates are not reviewed more than 16 levels deep in an object";
+        let words = "is more than 16 levels deep, so its pod templates are not reviewed";
         same(&ran.stderr, code == 2, ran.stderr.contains(words))?;
     }
     // A text that is not searched again on each level around it.

@@ -8,7 +8,7 @@ use self::own_values::{OwnVariable, WhereOwnVariableIsSet, own_variables};
 use self::which_containers_are_compared::{ComparedContainer, compared_containers};
 use self::which_profiles_refuse_value::{
     ProfilesCompared, ProfilesThatSetRefusedValues, RestrictedVariable, RestrictingEntry,
-    refusing_entries_in_order,
+    refusing_entries_in_order, variables_of_container,
 };
 use crate::plan::{is_checked_by_nccl_version, unused_interface_named_by_variable};
 use crate::profile::schema::EnvPolicy;
@@ -44,6 +44,9 @@ fn check<'a>(context: &'a PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     }
     let also = || also.iter().map(|p| &**p);
     let catalog = context.subject.snapshot.catalog();
+    if !compared_containers(context).any(|place| variables_of_container(context, &place).next().is_some()) {
+        return;
+    }
     let held = also().next().map(|_| ProfilesCompared::compare_with(catalog, own, also(), iter::empty()));
     let perhaps = (!perhaps.is_empty()).then(|| {
         let perhaps = perhaps.iter().map(|p| &**p);

@@ -114,7 +114,7 @@ impl<'a> ProfilesCompared<'a> {
 }
 
 /// The variables that a container sets.
-fn variables_of_container<'c>(
+pub(super) fn variables_of_container<'c>(
     context: &'c PodContext<'_>,
     place: &ComparedContainer<'c>,
 ) -> impl Iterator<Item = &'c str> {
