@@ -162,8 +162,9 @@ impl Budgets {
         self.namespaces.take_share_or_refuse(peer, namespace, Amount { large: bytes, ..request })
     }
 
-    /// Takes the share of a namespace for a large body that is being read, once its namespace is there; `false` if the
-    /// namespace holds too much. A body whose length no header states takes its share when it is read.
+    /// Takes the share of a namespace for a large body of which the first bytes are read; `false` if the namespace holds too
+    /// much. A body whose first bytes have no namespace, or whose length no header states, takes its share when it is read: to
+    /// look for the namespace in each part of a body would take time by the square of its length.
     pub(super) fn take_share_of_large_body_or_refuse(&self, held: &mut BytesWithinBudget) -> bool {
         if held.is_in_part_for_small() || held.has_share_of_namespace() {
             return true;

@@ -6,7 +6,7 @@ use super::body_bytes_within_budget::BytesWithinBudget;
 use super::budgets_for_requests_and_decisions::MAX_MEMORY_OF_ALL_DECISIONS;
 use super::client_address_and_connection::Caller;
 use super::estimate_memory_of_decision::MAX_ESCAPES;
-use super::fair_share_per_client_address::NoRoom;
+use super::fair_share_per_client_address::{MAX_SMALL_BODY_BYTES, NoRoom};
 use super::http_answers::{BUSY_BECAUSE_OF_MEMORY, BUSY_BECAUSE_OF_NAMESPACE, count_and_answer_busy, plain};
 use super::metrics::Shed;
 use super::shared_state::State;
@@ -92,9 +92,13 @@ async fn collect_or_drop_rest(
             unread = Some(Unread::TooLarge);
         }
         if unread.is_none() {
+            let was_small = held.bytes().len() <= MAX_SMALL_BODY_BYTES;
             if let Err(NoRoom) = held.push_if_budget_has_room(&data) {
                 unread = Some(Unread::Memory);
-            } else if !state.budgets.take_share_of_large_body_or_refuse(&mut held) {
+            } else if was_small
+                && held.bytes().len() > MAX_SMALL_BODY_BYTES
+                && !state.budgets.take_share_of_large_body_or_refuse(&mut held)
+            {
                 unread = Some(Unread::Namespace);
             }
         }
