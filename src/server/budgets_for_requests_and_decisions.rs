@@ -27,19 +27,18 @@ pub(crate) struct Budgets {
     deciding: Arc<DecisionSlots>,
     peers: Mutex<HashMap<IpAddr, Weak<DecisionSlots>>>,
     namespaces: Arc<SharesOfNamespaces>,
-    /// Where bodies of one address and namespace wait for a place in the queue of their address.
-    queues: Mutex<HashMap<(IpAddr, u64, Threads), Weak<Semaphore>>>,
+    /// Where bodies of one address and namespace wait for a place in the queue of their address, and for the threads that read
+    /// bodies, that queue.
+    queues: Mutex<HashMap<KeyOfQueue, Weak<Semaphore>>>,
     /// What one address may have.
     of_one: SlotsAndMemory,
 }
 
-/// Threads for large and for small bodies, decisions in the queues of those that read bodies, and memory for large ones
-/// (bytes).
+/// Threads for large and for small bodies, and memory for large ones (bytes).
 #[derive(Debug, Clone, Copy)]
 struct SlotsAndMemory {
     large: usize,
     small: usize,
-    reading: usize,
     memory: usize,
 }
 
@@ -51,12 +50,13 @@ enum Threads {
     Large,
 }
 
+/// An address, one of its namespaces or the address as a whole, and the threads for which bodies wait.
+type KeyOfQueue = (IpAddr, Option<u64>, Threads);
+
 /// A turn to decide on the thread that read a body.
 #[derive(Debug)]
 pub(super) struct BriefTurn {
-    _slot: OwnedSemaphorePermit,
-    _peer: Arc<DecisionSlots>,
-    _place: OwnedSemaphorePermit,
+    _permits: [OwnedSemaphorePermit; 2],
 }
 
 /// Room for decisions: of all addresses, or of one.
@@ -64,19 +64,13 @@ pub(super) struct BriefTurn {
 struct DecisionSlots {
     large: Arc<Semaphore>,
     small: Arc<Semaphore>,
-    reading: Arc<Semaphore>,
     memory: Arc<Semaphore>,
 }
 
 impl DecisionSlots {
-    fn new(SlotsAndMemory { large, small, reading, memory }: SlotsAndMemory) -> Arc<Self> {
+    fn new(SlotsAndMemory { large, small, memory }: SlotsAndMemory) -> Arc<Self> {
         let semaphore = |permits| Arc::new(Semaphore::new(permits));
-        Arc::new(Self {
-            large: semaphore(large),
-            small: semaphore(small),
-            reading: semaphore(reading),
-            memory: semaphore(memory / PIECE),
-        })
+        Arc::new(Self { large: semaphore(large), small: semaphore(small), memory: semaphore(memory / PIECE) })
     }
 
     /// A thread for a body; with memory, for a large one.
@@ -112,8 +106,6 @@ impl Budgets {
             deciding: DecisionSlots::new(SlotsAndMemory {
                 large: threads,
                 small: threads + 1,
-                // Each address waits for its own turn only.
-                reading: 0,
                 memory: MAX_MEMORY_OF_ALL_DECISIONS,
             }),
             peers: Mutex::default(),
@@ -127,8 +119,6 @@ impl Budgets {
             of_one: SlotsAndMemory {
                 large: threads.saturating_sub(1).max(1),
                 small: threads,
-                // One is decided, and one is ready.
-                reading: 2 * threads,
                 memory: MAX_MEMORY_OF_ONE_ADDRESS,
             },
         }
@@ -166,9 +156,6 @@ impl Budgets {
     /// much. A body whose first bytes have no namespace, or whose length no header states, takes its share when it is read: to
     /// look for the namespace in each part of a body would take time by the square of its length.
     pub(super) fn take_share_of_large_body_or_refuse(&self, held: &mut BytesWithinBudget) -> bool {
-        if held.is_in_part_for_small() || held.has_share_of_namespace() {
-            return true;
-        }
         let known = held.stated_length().zip(hash_of_namespace_if_complete(held.bytes()));
         let Some((large, namespace)) = known else { return true };
         let share = self.namespaces.take_share_or_refuse(
@@ -196,14 +183,14 @@ impl Budgets {
                 .filter(|_| decoded <= MAX_MEMORY_OF_ALL_DECISIONS)
         };
         let (of_one, of_all) = (pieces(self.of_one.memory)?, pieces(MAX_MEMORY_OF_ALL_DECISIONS)?);
-        let queue = self.find_or_add_queue_of_namespace(peer, namespace, Threads::Large);
+        let queue = self.find_or_add_queue(peer, Some(namespace), Threads::Large);
         self.wait_for_turn_in_both_budgets(peer, queue, Some(of_one), Some(of_all)).await
     }
 
     /// Waits for a turn to decide a small body. These threads are not those of large bodies, which may take fifty times as
     /// long.
     pub(super) async fn wait_for_turn_of_small_body(&self, peer: IpAddr, namespace: u64) -> Option<Turn> {
-        let queue = self.find_or_add_queue_of_namespace(peer, namespace, Threads::Small);
+        let queue = self.find_or_add_queue(peer, Some(namespace), Threads::Small);
         self.wait_for_turn_in_both_budgets(peer, queue, None, None).await
     }
 
@@ -242,27 +229,24 @@ impl Budgets {
         peer: IpAddr,
         namespace: u64,
     ) -> Option<BriefTurn> {
-        let queue = self.find_or_add_queue_of_namespace(peer, namespace, Threads::Reading);
-        let place = queue.acquire_owned().await.ok()?;
-        let share = self.find_or_add_slots_of_address(peer);
-        let slot = Arc::clone(&share.reading).acquire_owned().await.ok()?;
-        Some(BriefTurn { _slot: slot, _peer: share, _place: place })
+        let of_namespace = self.find_or_add_queue(peer, Some(namespace), Threads::Reading);
+        let place = of_namespace.acquire_owned().await.ok()?;
+        let of_address = self.find_or_add_queue(peer, None, Threads::Reading);
+        Some(BriefTurn { _permits: [place, of_address.acquire_owned().await.ok()?] })
     }
 
-    fn find_or_add_queue_of_namespace(
-        &self,
-        peer: IpAddr,
-        namespace: u64,
-        threads: Threads,
-    ) -> Arc<Semaphore> {
+    /// The queue of a namespace of an address, or of the address.
+    fn find_or_add_queue(&self, peer: IpAddr, namespace: Option<u64>, threads: Threads) -> Arc<Semaphore> {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         // At most as many as there are requests.
         queues.retain(|_, queue| queue.strong_count() > 0);
         let known = queues.get(&(peer, namespace, threads)).and_then(Weak::upgrade);
         known.unwrap_or_else(|| {
-            let places = match threads {
-                Threads::Reading | Threads::Small => self.of_one.small,
-                Threads::Large => self.of_one.large,
+            let places = match (threads, namespace) {
+                // One is decided, and one is ready.
+                (Threads::Reading, None) => 2 * self.of_one.small,
+                (Threads::Reading | Threads::Small, _) => self.of_one.small,
+                (Threads::Large, _) => self.of_one.large,
             };
             let queue = Arc::new(Semaphore::new(places));
             queues.insert((peer, namespace, threads), Arc::downgrade(&queue));
@@ -399,6 +383,45 @@ mod tests {
             let waited = bodies_of_other_namespace_before(threads);
             assert!(waited <= 4, "{threads:?}: {waited} bodies of the other namespace came first");
         }
+    }
+
+    /// A body of a namespace, of which so many bytes are read.
+    fn body_of(budgets: &Budgets, namespace: &str, length: usize, read: usize) -> BytesWithinBudget {
+        let mut held = budgets.empty_body_of_address(peer(1), Some(length));
+        let mut body = format!("{{\"namespace\":\"{namespace}\"").into_bytes();
+        body.resize(read, b' ');
+        held.push_if_budget_has_room(&body).unwrap();
+        held
+    }
+
+    #[test]
+    fn large_bodies_of_a_namespace_count_while_they_are_read() {
+        let budgets = budgets(Limits { body_budget: 32 << 20, ..Limits::default() });
+        let begin = |namespace: &str| {
+            let mut held = body_of(&budgets, namespace, 3 << 20, MAX_SMALL_BODY_BYTES + 1);
+            budgets.take_share_of_large_body_or_refuse(&mut held).then_some(held)
+        };
+        let mut one: Vec<_> = std::iter::from_fn(|| begin("one")).collect();
+        assert_eq!(one.len(), 4, "12 MiB");
+        let other = begin("other");
+        assert!(other.is_some(), "another namespace");
+        // The decision counts the request, and not the bytes again.
+        let number = hash_of_namespace_if_complete(one[0].bytes()).unwrap();
+        assert!(budgets.take_share_of_namespace_or_refuse(&mut one[0], number).is_some());
+        drop(other);
+        one.pop();
+        assert!(begin("one").is_some(), "its share is given back");
+    }
+
+    #[test]
+    fn small_bodies_of_a_namespace_leave_the_part_for_small_bodies_to_others() {
+        let budgets = budgets(Limits { body_budget: 32 << 20, ..Limits::default() });
+        let mut held: Vec<_> =
+            (0..60).map(|_| body_of(&budgets, "one", MAX_SMALL_BODY_BYTES, MAX_SMALL_BODY_BYTES)).collect();
+        let shares: Vec<_> =
+            held.iter_mut().filter_map(|held| budgets.take_share_of_namespace_or_refuse(held, 1)).collect();
+        let small = held.iter().filter(|held| held.is_in_part_for_small()).count();
+        assert_eq!((shares.len(), small), (60, 36), "2.25 MiB are small, and none is refused");
     }
 
     #[test]

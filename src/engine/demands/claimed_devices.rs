@@ -128,8 +128,8 @@ pub(crate) fn claims_within_device_limit<'p>(
 /// several alternatives too, as `request/alternative`.
 type Users<'a> = BTreeMap<Option<&'a str>, BTreeSet<usize>>;
 
-/// What is known of a claim that containers may name. A pod may have 100,000 uses of claims, but its claims are few, and so
-/// are their requests.
+/// Known facts about a claim, and the containers that use it. The containers of a pod may name claims 100,000 times. So only
+/// the pod's claims and their requests are kept, and not every name.
 enum Usage<'a> {
     /// Not looked at, or perhaps not kept: its users count as containers with accelerators. Otherwise a pod of many claims, or
     /// in a namespace of many claims, would be without accelerators, and free of what a profile requires and forbids.

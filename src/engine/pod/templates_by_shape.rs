@@ -151,25 +151,17 @@ fn may_have_template(json: &str) -> bool {
 /// Templates in the order of the text, at most one more than `MAX_TEMPLATES`. The object itself is not a template.
 #[must_use]
 pub fn find_templates(json: &str) -> Vec<Template<'_>> {
-    find_templates_within_deadline(json, &NEVER)
+    search_templates(json, &NEVER).all
 }
 
-/// The same, incomplete if the time is over in between.
+/// The same, incomplete if the time is over in between. With the first part that a limit of the search leaves out.
 #[must_use]
 pub(crate) fn find_templates_within_deadline<'a>(
     json: &'a str,
     deadline: &DecisionLimits<'_>,
-) -> Vec<Template<'a>> {
-    search_templates(json, deadline).all
-}
-
-/// The first part that the search for templates leaves out because of a limit.
-#[must_use]
-pub fn find_part_not_searched<'a>(
-    json: &'a str,
-    deadline: &DecisionLimits<'_>,
-) -> Option<PartNotSearched<'a>> {
-    search_templates(json, deadline).not_searched
+) -> (Vec<Template<'a>>, Option<PartNotSearched<'a>>) {
+    let found = search_templates(json, deadline);
+    (found.all, found.not_searched)
 }
 
 fn search_templates<'a, 'd>(json: &'a str, deadline: &'d DecisionLimits<'d>) -> Found<'a, 'd, Template<'a>> {

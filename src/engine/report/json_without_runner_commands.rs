@@ -4,26 +4,23 @@
 
 use crate::text::is_unprintable;
 use serde::Serialize;
-use serde_json::Serializer;
-use serde_json::ser::{CharEscape, CompactFormatter, Formatter, PrettyFormatter};
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Writes a value as compact JSON.
 ///
 /// # Errors
-/// Those of the writer.
+/// Those of the writer, and a value that JSON cannot hold.
 pub fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    let mut serializer = Serializer::with_formatter(out, EscapesForLogs(CompactFormatter));
-    Ok(value.serialize(&mut serializer)?)
+    out.write_all(json_text(value)?.as_bytes())
 }
 
 /// Writes a value as indented JSON.
 ///
 /// # Errors
-/// Those of the writer.
+/// As [`write_json`].
 pub fn write_indented_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    let mut serializer = Serializer::with_formatter(out, EscapesForLogs(PrettyFormatter::new()));
-    Ok(value.serialize(&mut serializer)?)
+    out.write_all(with_escapes(&serde_json::to_string_pretty(value)?).as_bytes())
 }
 
 /// A value as compact JSON.
@@ -31,77 +28,33 @@ pub fn write_indented_json(out: &mut dyn Write, value: &impl Serialize) -> io::R
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn json_text(value: &impl Serialize) -> io::Result<String> {
-    let mut out = Vec::new();
-    write_json(&mut out, value)?;
-    String::from_utf8(out).map_err(io::Error::other)
+    let json = serde_json::to_string(value)?;
+    Ok(match with_escapes(&json) {
+        Cow::Borrowed(_) => json,
+        Cow::Owned(escaped) => escaped,
+    })
 }
 
-/// A formatter that writes texts with more escapes.
-struct EscapesForLogs<F>(F);
-
-/// Whether a text has nothing to escape, as nearly every text.
-fn is_plain(text: &str) -> bool {
-    text.bytes().all(|byte| byte < 0x7f) && !text.contains("##")
-}
-
-/// Writes a part of a JSON text. What is escaped stands only inside of strings: every command has `##`, and control
+/// A JSON text with more escapes. What is escaped can stand only inside of strings: every command has `##`, and control
 /// characters of ASCII are escaped already.
-fn write_fragment<W: Write + ?Sized>(out: &mut W, fragment: &str) -> io::Result<()> {
-    if is_plain(fragment) {
-        return out.write_all(fragment.as_bytes());
+fn with_escapes(json: &str) -> Cow<'_, str> {
+    // As nearly every text.
+    if json.bytes().all(|byte| byte < 0x7f) && !json.contains("##") {
+        return Cow::Borrowed(json);
     }
-    let mut written = 0;
+    let mut out = String::with_capacity(json.len());
     let mut before = ' ';
-    for (at, c) in fragment.char_indices() {
+    for c in json.chars() {
         if c >= '\u{7f}' && is_unprintable(c) || c == '#' && before == '#' {
-            out.write_all(fragment.get(written..at).unwrap_or_default().as_bytes())?;
             for unit in c.encode_utf16(&mut [0; 2]) {
-                write!(out, "\\u{unit:04x}")?;
+                out.push_str(&format!("\\u{unit:04x}"));
             }
-            written = at + c.len_utf8();
+        } else {
+            out.push(c);
         }
         before = c;
     }
-    out.write_all(fragment.get(written..).unwrap_or_default().as_bytes())
-}
-
-impl<F: Formatter> Formatter for EscapesForLogs<F> {
-    fn write_string_fragment<W: Write + ?Sized>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
-        write_fragment(out, fragment)
-    }
-    fn write_raw_fragment<W: Write + ?Sized>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
-        write_fragment(out, fragment)
-    }
-    fn write_char_escape<W: Write + ?Sized>(&mut self, out: &mut W, escape: CharEscape) -> io::Result<()> {
-        self.0.write_char_escape(out, escape)
-    }
-    fn begin_array<W: Write + ?Sized>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.begin_array(out)
-    }
-    fn end_array<W: Write + ?Sized>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_array(out)
-    }
-    fn begin_array_value<W: Write + ?Sized>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_array_value(out, first)
-    }
-    fn end_array_value<W: Write + ?Sized>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_array_value(out)
-    }
-    fn begin_object<W: Write + ?Sized>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.begin_object(out)
-    }
-    fn end_object<W: Write + ?Sized>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_object(out)
-    }
-    fn begin_object_key<W: Write + ?Sized>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_object_key(out, first)
-    }
-    fn begin_object_value<W: Write + ?Sized>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.begin_object_value(out)
-    }
-    fn end_object_value<W: Write + ?Sized>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_object_value(out)
-    }
+    Cow::Owned(out)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::json::types_of_decoded_fields::optional_struct;
 use crate::pod::is_multi_node::MultiNodeEvidence;
 use crate::pod::limits_and_costs_of_pods::MAX_CHECKED_VALUES;
 use crate::pod::pod_fields::Metadata;
-use crate::pod::templates_by_shape::{self, DevShm, MAX_TEMPLATES, PodCreator, Template};
+use crate::pod::templates_by_shape::{self, DevShm, MAX_TEMPLATES, PartNotSearched, PodCreator, Template};
 use crate::pod::workload_kinds::{self, WherePodsAre};
 use crate::profile::Ignorable;
 use crate::rules::which_findings_annotations_ignore::{
@@ -25,24 +25,27 @@ use crate::snapshot::Snapshot;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Templates, each with the result for it, and the decision on the object itself.
-pub(super) type TemplateResultsAndOwnDecision<'a, T> =
-    (Vec<(Template<'a>, Result<T, DecodeError>)>, Option<Decision>);
+/// What is decided on a workload.
+pub(super) struct DecisionsOnTemplates<'a, T> {
+    /// Templates, each with the result for it.
+    pub(super) decided: Vec<(Template<'a>, Result<T, DecodeError>)>,
+    /// The decision on the object itself.
+    pub(super) own: Option<Decision>,
+    /// The first part of the object that a limit of the search for templates leaves out.
+    not_searched: Option<PartNotSearched<'a>>,
+}
 
 /// Decides on a workload. Templates of a kind that nobody knows are found by their shape.
 #[must_use]
 pub fn decide_workload<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) -> WorkloadDecision<'a> {
     let limits = TemplateLimits { writes_patches: true, most_checked: MAX_CHECKED_VALUES };
-    let (mut templates, own) = decide_templates_and_workload(request, snapshot, limits, |decision| decision);
-    templates.extend(template_that_is_not_searched(request));
-    WorkloadDecision { templates, own }
+    let all = decide_templates_and_workload(request, snapshot, limits, |decision| decision);
+    let not_searched = all.not_searched.map(template_that_cannot_be_read);
+    WorkloadDecision { templates: all.decided.into_iter().chain(not_searched).collect(), own: all.own }
 }
 
-/// The part of the object that is beyond a limit of the search for templates, as a template that cannot be read.
-fn template_that_is_not_searched<'a>(
-    request: WorkloadRequest<'a>,
-) -> Option<(Template<'a>, Result<Decision, DecodeError>)> {
-    let part = templates_by_shape::find_part_not_searched(request.json, request.deadline)?;
+/// A part that is not searched, as a template that cannot be read.
+fn template_that_cannot_be_read(part: PartNotSearched<'_>) -> (Template<'_>, Result<Decision, DecodeError>) {
     let template = Template {
         pointer: part.pointer,
         json: part.json,
@@ -51,7 +54,7 @@ fn template_that_is_not_searched<'a>(
         maker: PodCreator::default(),
         dev_shm: DevShm::AsWritten,
     };
-    Some((template, Err(DecodeError { pointer: String::new(), message: part.limit.to_string() })))
+    (template, Err(DecodeError { pointer: String::new(), message: part.limit.to_string() }))
 }
 
 /// The same without plans and patches, for whoever reads the findings only.
@@ -60,9 +63,8 @@ fn decide_workload_without_plans<'a>(
     snapshot: &Snapshot,
 ) -> WorkloadDecision<'a> {
     let limits = TemplateLimits { writes_patches: false, most_checked: MAX_CHECKED_VALUES };
-    let (templates, own) =
-        decide_templates_and_workload(request, snapshot, limits, Decision::without_plan_and_patch);
-    WorkloadDecision { templates, own }
+    let all = decide_templates_and_workload(request, snapshot, limits, Decision::without_plan_and_patch);
+    WorkloadDecision { templates: all.decided, own: all.own }
 }
 
 /// What is done with the templates of a workload.
@@ -81,8 +83,9 @@ pub(super) fn decide_templates_and_workload<'a, T: Clone>(
     snapshot: &Snapshot,
     TemplateLimits { writes_patches, most_checked }: TemplateLimits,
     result: impl Fn(Decision) -> T,
-) -> TemplateResultsAndOwnDecision<'a, T> {
-    let mut templates = templates_by_shape::find_templates_within_deadline(request.json, request.deadline);
+) -> DecisionsOnTemplates<'a, T> {
+    let (mut templates, not_searched) =
+        templates_by_shape::find_templates_within_deadline(request.json, request.deadline);
     let incomplete = templates.len() > MAX_TEMPLATES;
     templates.truncate(MAX_TEMPLATES);
     let gangs = gangs(request, &templates);
@@ -112,7 +115,8 @@ pub(super) fn decide_templates_and_workload<'a, T: Clone>(
     drop(groups);
     drop(pods);
     let decided = templates.into_iter().zip(decisions);
-    (decided.filter_map(|(template, decision)| Some((template, decision?))).collect(), own)
+    let decided = decided.filter_map(|(template, decision)| Some((template, decision?))).collect();
+    DecisionsOnTemplates { decided, own, not_searched }
 }
 
 /// The same for each object that makes pods, by its pointer.

@@ -1,7 +1,7 @@
 //! The decisions on a workload and its templates as one.
 
 use super::changes_in_words::kinds_of_changes_in_words;
-use super::decide_workload::{TemplateLimits, decide_templates_and_workload};
+use super::decide_workload::{DecisionsOnTemplates, TemplateLimits, decide_templates_and_workload};
 use super::only_new_findings_of_updates_count::{self, FindingInPart, FindingsBeforeUpdate, Version};
 use super::{Decision, Stage, WorkloadRequest, lower_severities_then_sort_and_judge};
 use crate::facts::EnforcementMode;
@@ -43,12 +43,13 @@ impl WholeWorkload {
     ) -> Self {
         let most_checked = MAX_CHECKED_VALUES / versions.max(1);
         let limits = TemplateLimits { writes_patches: false, most_checked };
-        let (decided, own) = decide_templates_and_workload(request, snapshot, limits, |decision| {
-            let changes = &decision.plan.changes;
-            let words =
-                (!changes.is_empty()).then(|| kinds_of_changes_in_words(changes.iter().map(|c| &c.edit)));
-            (decision.without_plan_and_patch(), words)
-        });
+        let DecisionsOnTemplates { decided, own, .. } =
+            decide_templates_and_workload(request, snapshot, limits, |decision| {
+                let changes = &decision.plan.changes;
+                let words =
+                    (!changes.is_empty()).then(|| kinds_of_changes_in_words(changes.iter().map(|c| &c.edit)));
+                (decision.without_plan_and_patch(), words)
+            });
         let mut decision = own.unwrap_or_default();
         let mut whole = Self {
             templates: Vec::new(),

@@ -3,6 +3,7 @@
 use crate::support::round_trip::{Review, review, same};
 use crate::support::suite::Suite;
 use crate::support::{Ran, Scratch, root, run};
+use serde_json::json;
 use std::path::Path;
 
 const GOOD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: good}\nspec:\n  containers:\n  - name: c\n    \
@@ -53,6 +54,7 @@ const BROKEN: &[(&str, &str, (u64, u64), &str)] = &[
 ];
 
 pub(crate) fn add(suite: &mut Suite) {
+    suite.add("bad_input::long_cni_configurations_are_not_judged", || Ok(long_cni_configurations()?));
     suite.add("bad_input::pod_templates_too_deep_are_an_error", || Ok(too_deep()?));
     suite.add("bad_input::why_escapes_names_of_files", || Ok(names_in_why()?));
     for (name, content, place, words) in BROKEN {
@@ -399,6 +401,31 @@ fn names_in_why() -> Result<(), String> {
         same("exit code", 2, ran.code)?;
         let raw = ran.stderr.contains('\u{1b}') || ran.stderr.lines().any(|line| line.starts_with("::error"));
         same(&format!("{command}: {:?}", ran.stderr), false, raw)?;
+    }
+    Ok(())
+}
+
+/// Multus and the operators read configurations of any length, so nothing is said of those that are not read here.
+fn long_cni_configurations() -> Result<(), String> {
+    for (entries, code) in [(3_000, 1), (5_000, 0)] {
+        let routes = vec![r#"{"dst":""}"#; entries / 2].join(",");
+        let exclude = vec![r#""10.0.0.0/24""#; entries].join(",");
+        // Each has a fault behind the list.
+        let config =
+            format!(r#"{{"type":"sriov","ipam":{{"type":"host-local","routes":[{routes}]}},"vlan":x}}"#);
+        let ipam = format!(r#"{{"type":"whereabouts","exclude":[{exclude}],x}}"#);
+        for object in [
+            json!({"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition",
+                "metadata": {"name": "a", "namespace": "b"}, "spec": {"config": config}}),
+            json!({"apiVersion": "sriovnetwork.openshift.io/v1", "kind": "SriovNetwork",
+                "metadata": {"name": "a", "namespace": "b"}, "spec": {"resourceName": "r", "ipam": ipam}}),
+            json!({"apiVersion": "mellanox.com/v1alpha1", "kind": "MacvlanNetwork",
+                "metadata": {"name": "a"}, "spec": {"master": "eth1", "ipam": ipam}}),
+        ] {
+            let ran =
+                run(&["review", "-", "--fail-on", "error"], object.to_string().as_bytes(), Path::new("."))?;
+            same(&format!("{entries} {:.600} {}", ran.stdout, ran.stderr), code, ran.code)?;
+        }
     }
     Ok(())
 }
