@@ -4,15 +4,14 @@
 
 use crate::text::is_unprintable;
 use serde::Serialize;
-use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Writes a value as compact JSON.
+/// Writes a value as compact JSON, piece by piece: documents can be large.
 ///
 /// # Errors
 /// Those of the writer, and a value that JSON cannot hold.
 pub fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    out.write_all(json_text(value)?.as_bytes())
+    Ok(serde_json::to_writer(WithEscapes::new(out), value)?)
 }
 
 /// Writes a value as indented JSON.
@@ -20,7 +19,7 @@ pub fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()>
 /// # Errors
 /// As [`write_json`].
 pub fn write_indented_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    out.write_all(with_escapes(&serde_json::to_string_pretty(value)?).as_bytes())
+    Ok(serde_json::to_writer_pretty(WithEscapes::new(out), value)?)
 }
 
 /// A value as compact JSON.
@@ -28,33 +27,48 @@ pub fn write_indented_json(out: &mut dyn Write, value: &impl Serialize) -> io::R
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn json_text(value: &impl Serialize) -> io::Result<String> {
-    let json = serde_json::to_string(value)?;
-    Ok(match with_escapes(&json) {
-        Cow::Borrowed(_) => json,
-        Cow::Owned(escaped) => escaped,
-    })
+    let mut json = Vec::new();
+    write_json(&mut json, value)?;
+    String::from_utf8(json).map_err(io::Error::other)
 }
 
-/// A JSON text with more escapes. What is escaped can stand only inside of strings: every command has `##`, and control
+/// A writer of JSON that adds escapes. What is escaped can stand only inside of strings: every command has `##`, and control
 /// characters of ASCII are escaped already.
-fn with_escapes(json: &str) -> Cow<'_, str> {
-    // As nearly every text.
-    if json.bytes().all(|byte| byte < 0x7f) && !json.contains("##") {
-        return Cow::Borrowed(json);
+struct WithEscapes<'a> {
+    out: &'a mut dyn Write,
+    /// The last character that was written.
+    before: char,
+}
+
+impl<'a> WithEscapes<'a> {
+    fn new(out: &'a mut dyn Write) -> Self {
+        Self { out, before: ' ' }
     }
-    let mut out = String::with_capacity(json.len());
-    let mut before = ' ';
-    for c in json.chars() {
-        if c >= '\u{7f}' && is_unprintable(c) || c == '#' && before == '#' {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                out.push_str(&format!("\\u{unit:04x}"));
+}
+
+impl Write for WithEscapes<'_> {
+    /// Takes whole characters only, as `serde_json` writes them.
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        let text =
+            std::str::from_utf8(piece).map_err(|fault| io::Error::new(io::ErrorKind::InvalidData, fault))?;
+        let mut written = 0;
+        for (at, c) in text.char_indices() {
+            if c >= '\u{7f}' && is_unprintable(c) || c == '#' && self.before == '#' {
+                self.out.write_all(text.get(written..at).unwrap_or_default().as_bytes())?;
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    write!(self.out, "\\u{unit:04x}")?;
+                }
+                written = at + c.len_utf8();
             }
-        } else {
-            out.push(c);
+            self.before = c;
         }
-        before = c;
+        self.out.write_all(text.get(written..).unwrap_or_default().as_bytes())?;
+        Ok(piece.len())
     }
-    Cow::Owned(out)
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 #[cfg(test)]
