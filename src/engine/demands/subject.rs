@@ -34,6 +34,9 @@ pub struct Subject<'a> {
     pub gang: Option<&'a MultiNodeEvidence>,
     /// Concurrent pods of the template (count), where that is known.
     pub siblings: Option<u64>,
+    /// Whether the workload around the template is suspended: a queue may add labels of nodes to the template before the
+    /// first pod exists, as Kueue does with those of a ResourceFlavor.
+    pub suspended: bool,
     /// How the containers of a template come to their `/dev/shm`.
     pub dev_shm: DevShm,
     /// Known facts about the cluster.
@@ -84,6 +87,7 @@ impl<'a> Subject<'a> {
             ranks_over_ssh: how_ranks_start::are_ranks_started_over_ssh(pod),
             gang: None,
             siblings: None,
+            suspended: false,
             dev_shm: DevShm::AsWritten,
             snapshot,
             deadline: &NEVER,

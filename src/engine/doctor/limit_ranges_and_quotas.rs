@@ -32,12 +32,16 @@ fn exact(object: &Value, field: &str, key: &str) -> Option<Quantity> {
     Quantity::parse(object.pointer(field)?.get(key)?.as_str()?).ok()
 }
 
-/// CPU and memory of the monitor that a profile adds. Preflight has those of the training container: a LimitRange treats
+/// Resources of the monitor that a profile adds. Preflight has those of the training container: a LimitRange treats
 /// both alike, and a quota counts an init container only if it is larger than all app containers together (KEP-753).
 fn limits_of_monitor(profile: &Profile) -> Vec<(&'static str, &str, Quantity)> {
     let Some(own) = profile.monitor.as_ref().map(|monitor| &monitor.resources) else { return Vec::new() };
-    let each = [("cpu", own.cpu.as_str()), ("memory", own.memory.as_str())].into_iter();
-    each.filter_map(|(name, text)| Some((name, text, Quantity::parse(text).ok()?))).collect()
+    let each = [
+        ("cpu", own.cpu.as_str()),
+        ("memory", own.memory.as_str()),
+        ("ephemeral-storage", own.ephemeral_storage.as_str()),
+    ];
+    each.into_iter().filter_map(|(name, text)| Some((name, text, Quantity::parse(text).ok()?))).collect()
 }
 
 /// What a LimitRange refuses of the monitor: its limits of type `Container` hold for sidecars too

@@ -25,6 +25,8 @@ pub struct Template<'a> {
     pub role: String,
     /// The innermost object with a kind around it: the whole object, or one that it wraps.
     pub maker: PodCreator<'a>,
+    /// Whether an object around it is suspended.
+    pub suspended: bool,
     /// How its containers come to their `/dev/shm`.
     pub dev_shm: DevShm,
 }
@@ -96,6 +98,7 @@ struct FactsOnPath<'a> {
     maker: PodCreator<'a>,
     /// Objects with a kind on the path (count).
     makers: usize,
+    suspended: bool,
     /// Pods of one group of a LeaderWorkerSet, where its leaders have a template of their own.
     size: Option<u64>,
     dev_shm: DevShm,
@@ -172,6 +175,7 @@ fn search_templates<'a, 'd>(json: &'a str, deadline: &'d DecisionLimits<'d>) -> 
             role: String::new(),
             maker: PodCreator::default(),
             makers: 0,
+            suspended: false,
             size: None,
             dev_shm: DevShm::AsWritten,
         };
@@ -275,6 +279,7 @@ fn collect_templates<'a>(
                 pods: way.pods,
                 role: way.role.clone(),
                 maker: way.maker.clone(),
+                suspended: way.suspended,
                 dev_shm: way.dev_shm,
             });
         }
@@ -333,6 +338,9 @@ impl<'a> FactsOnPath<'a> {
                 times(factor);
             }
         }
+        // Jobs have it in `spec`, and jobs of the Kubeflow training operator in `spec.runPolicy`.
+        let run_policy = || nested.members(raw("runPolicy")?)?.get("suspend");
+        way.suspended |= raw("suspend").or_else(run_policy) == Some("true");
         // A Job runs at most `parallelism` pods at once, and never more than it still needs.
         if let Some(parallelism) = number("parallelism") {
             times(parallelism.map(|p| number("completions").flatten().map_or(p, |c| c.min(p))));

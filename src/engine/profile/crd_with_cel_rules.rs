@@ -84,6 +84,12 @@ const CEL_RULES: &[CelRule] = &[
         field: None,
     },
     CelRule {
+        at: "monitor/resources/ephemeralStorage",
+        rule: "isQuantity(self) && quantity(self).compareTo(quantity('1Mi')) >= 0",
+        message: "expected a size of at least 1Mi, such as 16Mi",
+        field: None,
+    },
+    CelRule {
         at: "gkeNetworks",
         rule: "self.interfaces.exists(i, i.interfaceName == self.defaultInterface)",
         message: "defaultInterface is not one of the interfaces",

@@ -27,7 +27,7 @@ pub struct Monitor {
     // Profiles without it keep their fingerprint.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ras: bool,
-    /// CPU and memory of the sidecar. Set these fields if a LimitRange requires higher values than the defaults.
+    /// Resources of the sidecar. Set these fields if a LimitRange requires higher values than the defaults.
     #[serde(default)]
     pub resources: MonitorResources,
 }
@@ -47,8 +47,9 @@ pub enum Scrape {
     None,
 }
 
-/// CPU and memory of the sidecar. The sidecar requests CPU only if every app container of the pod requests CPU. Memory
-/// and limits follow the same rule, so that the pod keeps its quality-of-service class.
+/// Resources of the sidecar. The sidecar requests CPU only if every app container of the pod requests CPU. Memory,
+/// ephemeral storage and limits follow the same rule, so that the pod keeps its quality-of-service class. If the pod has
+/// `spec.resources` and its containers use them up, the sidecar requests 0.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct MonitorResources {
@@ -58,10 +59,26 @@ pub struct MonitorResources {
     /// Memory of the sidecar, at least 32Mi. Default: `64Mi`.
     #[schemars(length(max = 32))]
     pub memory: String,
+    /// Ephemeral storage of the sidecar, at least 1Mi: its log. Default: `16Mi`.
+    // Profiles without it keep their fingerprint.
+    #[schemars(length(max = 32))]
+    #[serde(skip_serializing_if = "is_default_storage")]
+    pub ephemeral_storage: String,
+}
+
+/// Ephemeral storage where a profile says nothing.
+const DEFAULT_STORAGE: &str = "16Mi";
+
+fn is_default_storage(text: &String) -> bool {
+    text == DEFAULT_STORAGE
 }
 
 impl Default for MonitorResources {
     fn default() -> Self {
-        Self { cpu: "20m".to_owned(), memory: "64Mi".to_owned() }
+        Self {
+            cpu: "20m".to_owned(),
+            memory: "64Mi".to_owned(),
+            ephemeral_storage: DEFAULT_STORAGE.to_owned(),
+        }
     }
 }

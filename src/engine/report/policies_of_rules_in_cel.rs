@@ -21,7 +21,10 @@ const CEL_LIST_BOUNDS: &str = "object.spec.?containers.orValue([]).size() <= 100
                       object.spec.?initContainers.orValue([]).size() <= 100 &&\n\
                       object.spec.?volumes.orValue([]).size() <= 200 &&\n\
                       [object.spec.?containers.orValue([]), object.spec.?initContainers.orValue([])].all(list,\n\
-                      list.map(c, c.?env.orValue([]).size()).sum() <= 2000 && list.all(c,\n\
+                      list.map(c, c.?command.orValue([]).size() + c.?args.orValue([]).size() +\n\
+                      c.?env.orValue([]).size() + c.?volumeMounts.orValue([]).size() +\n\
+                      c.?resources.?limits.orValue({}).size() +\n\
+                      c.?securityContext.?capabilities.?add.orValue([]).size()).sum() <= 3000 && list.all(c,\n\
                       c.?command.orValue([]).size() + c.?args.orValue([]).size() <= 400 &&\n\
                       c.?env.orValue([]).size() <= 400 &&\n\
                       c.?volumeMounts.orValue([]).size() <= 200 &&\n\

@@ -62,6 +62,7 @@ fn subject_and_scope_if_looked_at<'a>(
         ranks_over_ssh: request.ranks_over_ssh || known.ranks_over_ssh,
         gang: request.gang,
         siblings: request.siblings,
+        suspended: request.suspended,
         dev_shm: request.dev_shm,
         deadline: request.deadline,
         ..known

@@ -52,6 +52,7 @@ fn template_that_cannot_be_read(part: PartNotSearched<'_>) -> (Template<'_>, Res
         pods: None,
         role: String::new(),
         maker: PodCreator::default(),
+        suspended: false,
         dev_shm: DevShm::AsWritten,
     };
     (template, Err(DecodeError { pointer: String::new(), message: part.limit.to_string() }))

@@ -54,6 +54,7 @@ struct TemplateGroupKey<'p> {
     ranks_over_ssh: bool,
     gang: Option<&'p MultiNodeEvidence>,
     siblings: Option<u64>,
+    suspended: bool,
     dev_shm: DevShm,
 }
 
@@ -88,8 +89,8 @@ impl<'p, T: Clone, R: Fn(Decision) -> T> TemplateGroups<'p, T, R> {
         request: PodRequest<'p>,
         snapshot: &'p Snapshot,
     ) -> (usize, State<'p>) {
-        let PodRequest { ranks_over_ssh, gang, siblings, dev_shm, .. } = request;
-        let alike = TemplateGroupKey { text, ranks_over_ssh, gang, siblings, dev_shm };
+        let PodRequest { ranks_over_ssh, gang, siblings, suspended, dev_shm, .. } = request;
+        let alike = TemplateGroupKey { text, ranks_over_ssh, gang, siblings, suspended, dev_shm };
         let next = self.groups.len();
         let number = *self.numbers.entry(alike).or_insert(next);
         if number == next {

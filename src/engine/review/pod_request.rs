@@ -39,6 +39,8 @@ pub struct PodRequest<'a> {
     pub gang: Option<&'a MultiNodeEvidence>,
     /// Pods that are made from the template at a time (count), where that is known.
     pub siblings: Option<u64>,
+    /// Whether the workload around the template is suspended.
+    pub suspended: bool,
     /// How the containers of a template come to their `/dev/shm`.
     pub dev_shm: DevShm,
     /// The time limit. If it is over in between, the decision is incomplete.
@@ -65,6 +67,7 @@ impl<'a> PodRequest<'a> {
             ranks_over_ssh: false,
             gang: None,
             siblings: None,
+            suspended: false,
             dev_shm: DevShm::AsWritten,
             deadline: &NEVER,
             writes_patch: true,

@@ -73,6 +73,7 @@ impl<'a> WorkloadRequest<'a> {
                     .any(|kind| kind.ranks == Ranks::OverSsh),
             gang,
             siblings: template.pods,
+            suspended: template.suspended,
             dev_shm: template.dev_shm,
             ..self.pod_request()
         }

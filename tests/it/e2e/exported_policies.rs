@@ -248,6 +248,13 @@ fn large_pods() -> Vec<(&'static str, Value)> {
     }
     let volumes: Vec<Value> = (0..190).map(|i| json!({"name": format!("v{i}"), "emptyDir": {}})).collect();
     let mounts = (0..2000).map(|i| json!({"name": "v0", "mountPath": format!("/dev/shm/{i}")})).collect();
+    let mounting = (0..100).map(|i| {
+        let mounts =
+            (0..200).map(|m| json!({"name": "v0", "mountPath": format!("/dev/shm/{m}")})).collect::<Vec<_>>();
+        let mut container = container(i);
+        container["volumeMounts"] = mounts.into();
+        container
+    });
     let networks = vec!["default/rdma-net"; 15_000].join(",");
     let keys: BTreeMap<String, &str> = (0..2000).map(|i| (format!("example.com/key-{i}"), "a")).collect();
     let (none, one) = (Value::Null, || vec![container(0)]);
@@ -258,7 +265,8 @@ fn large_pods() -> Vec<(&'static str, Value)> {
         ("arguments", pod(with("args", vec!["a".into(); 100_000]), none.clone(), none.clone())),
         ("capabilities", pod(capable, none.clone(), none.clone())),
         ("resources", pod(hungry, none.clone(), none.clone())),
-        ("mounts", pod(with("volumeMounts", mounts), volumes.into(), none.clone())),
+        ("mounts", pod(with("volumeMounts", mounts), volumes.clone().into(), none.clone())),
+        ("mounts of a hundred containers", pod(mounting.collect(), volumes.into(), none.clone())),
         ("networks", pod(one(), none.clone(), json!({"k8s.v1.cni.cncf.io/networks": networks}))),
         ("annotations", pod(one(), none, json!(keys))),
     ]

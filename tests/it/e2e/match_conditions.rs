@@ -38,6 +38,10 @@ fn hugepages(n: usize) -> Value {
     all.into()
 }
 
+fn many_containers(n: usize) -> Value {
+    (0..n).map(|i| json!({"name": format!("c{i}"), "image": "a"})).collect()
+}
+
 fn signs(plane: &Plane) -> Outcome {
     let site = Site::start(plane, &[], &[])?;
     let namespace = plane.namespace(&[PROFILE_LABEL])?;
@@ -76,9 +80,11 @@ fn signs(plane: &Plane) -> Outcome {
         (many("v1.multus-cni.io/default-network"), 1),
         (many("fabric-admission.dev/profile"), 1),
         (many("fabric-admission.dev/inject"), 1),
-        // More resources are not searched.
+        // More resources, or more containers, are not searched.
         (with(&limits, hugepages(64)), 0),
         (with(&limits, hugepages(65)), 1),
+        (with(&["spec", "containers"], many_containers(3_000)), 0),
+        (with(&["spec", "containers"], many_containers(3_001)), 1),
         (with(&["metadata", "labels"], map(1_000, "fabric-admission.dev/a", "").into()), 1),
         (with(&["metadata", "labels"], map(1_001, "fabric-admission.dev/a", "").into()), 0),
     ] {

@@ -18,6 +18,7 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "a_refused_profile_is_a_denial_that_reads_well", refused);
     trial(suite, assets, "baseline_pod_security_keeps_ipc_lock_out", pod_security);
     trial(suite, assets, "quota_and_limit_range_see_what_is_injected", quota);
+    trial(suite, assets, "default_requests_leave_room_for_the_monitor", monitor_within_pod);
     trial(suite, assets, "an_audit_log_entry_names_profile_and_evidence", audit_log);
 }
 
@@ -210,6 +211,41 @@ fn quota(plane: &Plane) -> Outcome {
     assert_eq!(used["status"]["used"]["requests.nvidia.com/sriov_resource"], "8", "counted once");
     let second = site.create(&namespace, &training_pod("second"), &[])?;
     assert!(!second.ok && second.stderr.contains("exceeded quota: rdma"), "{}", second.stderr);
+    Ok(())
+}
+
+/// The containers of a pod use up its `spec.resources`, and a LimitRange has defaults for containers without values.
+fn monitor_within_pod(plane: &Plane) -> Outcome {
+    let monitor = format!("{{base: roce-sriov, monitor: {{image: \"r.io/f@sha256:{}\"}}}}", "a".repeat(64));
+    let profile = crate::support::server::PROFILE
+        .replace("name: h100", "name: monitored")
+        .replace("{base: roce-sriov}", &monitor);
+    let site = Site::start(plane, &[("monitored.yaml", &profile)], &["--profiles", "monitored.yaml"])?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    plane.apply(&format!(
+        "apiVersion: v1\nkind: LimitRange\nmetadata: {{name: l, namespace: {namespace}}}\nspec: {{limits: [{{type: Container, defaultRequest: {{cpu: 100m, memory: 1Gi}}}}]}}\n"
+    ))?;
+    std::thread::sleep(std::time::Duration::from_millis(800));
+    for (name, requests, of_monitor) in [
+        ("full", json!({"cpu": "10", "memory": "64Gi"}), json!({"cpu": "0", "memory": "0"})),
+        ("roomy", json!({"cpu": "11", "memory": "65Gi"}), json!({"cpu": "20m", "memory": "64Mi"})),
+    ] {
+        let mut pod = training_pod(name);
+        pod["metadata"]["annotations"]["fabric-admission.dev/profile"] = "monitored".into();
+        pod["spec"]["resources"] = json!({"requests": requests});
+        pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "10".into();
+        pod["spec"]["containers"][0]["resources"]["requests"]["memory"] = "64Gi".into();
+        let done = site.create(&namespace, &pod, &[])?;
+        assert!(done.ok, "{}", done.stderr);
+        let pod = plane.get(&["pod", name, "-n", &namespace])?;
+        let added =
+            pod["spec"]["initContainers"].as_array().and_then(|all| all.last()).cloned().unwrap_or_default();
+        assert_eq!(
+            (&added["name"], &added["resources"]["requests"]),
+            (&json!("fabric-monitor"), &of_monitor),
+            "{added}"
+        );
+    }
     Ok(())
 }
 

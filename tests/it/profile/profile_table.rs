@@ -170,11 +170,12 @@ pub(crate) const TABLE: &[Row] = &[
     row("preflight-17-peers", r#"{"base":"roce-sriov","preflight":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d","peers":["a:1","a:2","a:3","a:4","a:5","a:6","a:7","a:8","a:9","a:10","a:11","a:12","a:13","a:14","a:15","a:16","a:17"]}}"#, By::Both, "spec.preflight.peers"),
     row("preflight-annotations-only", r#"{"base":"roce-sriov","inject":"annotations","preflight":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d"}}"#, By::Both, "spec.inject"),
     row("preflight-of-a-base-for-annotations", r#"{"base":"gke-rdma","preflight":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d"}}"#, LEVEL, "spec.inject"),
-    row("monitor", r#"{"base":"roce-sriov","monitor":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d","port":9999,"scrape":"none","resources":{"cpu":"50m","memory":"128Mi"}}}"#, By::Nobody, ""),
+    row("monitor", r#"{"base":"roce-sriov","monitor":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d","port":9999,"scrape":"none","resources":{"cpu":"50m","memory":"128Mi","ephemeralStorage":"1Gi"}}}"#, By::Nobody, ""),
     row("monitor-by-tag", r#"{"base":"roce-sriov","monitor":{"image":"r.io/f"}}"#, By::Both, "spec.monitor.image"),
     row("monitor-low-port", r#"{"base":"roce-sriov","monitor":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d","port":80}}"#, By::Both, "spec.monitor.port"),
     row("monitor-without-cpu", r#"{"base":"roce-sriov","monitor":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d","resources":{"cpu":"0"}}}"#, By::Both, "spec.monitor.resources.cpu"),
     row("monitor-little-memory", r#"{"base":"roce-sriov","monitor":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d","resources":{"memory":"16Mi"}}}"#, By::Both, "spec.monitor.resources.memory"),
+    row("monitor-little-storage", r#"{"base":"roce-sriov","monitor":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d","resources":{"ephemeralStorage":"16k"}}}"#, By::Both, "spec.monitor.resources.ephemeralStorage"),
     row("field-misspelt", r#"{"base":"roce-sriov","nodeselector":{}}"#, By::Both, "spec.nodeselector"),
     row("rail-misspelt", r#"{"base":"roce-sriov","rails":[{"network":"b","interfaces":"rail0"}]}"#, By::Both, "spec.rails[0].interfaces"),
 ];

@@ -7,6 +7,9 @@ use crate::profile::schema::{Inject, Spec};
 /// Least memory of the sidecar (bytes): three times what it uses.
 const MIN_MEMORY: i64 = 32 << 20;
 
+/// The log of the monitor. Smaller sizes are units that were forgotten.
+const MIN_STORAGE: i64 = 1 << 20;
+
 /// Checks the containers of a folded profile.
 pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), ProfileError> {
     let any = spec.preflight.is_some() || spec.monitor.is_some();
@@ -53,6 +56,11 @@ pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), Prof
     if amount(&resources.memory).is_none_or(|(units, _)| units < MIN_MEMORY) {
         let message = format!("{:?} is not a size of at least 32Mi, such as 64Mi", resources.memory);
         return Err(fail("/spec/monitor/resources/memory", message));
+    }
+    if amount(&resources.ephemeral_storage).is_none_or(|(units, _)| units < MIN_STORAGE) {
+        let message =
+            format!("{:?} is not a size of at least 1Mi, such as 16Mi", resources.ephemeral_storage);
+        return Err(fail("/spec/monitor/resources/ephemeralStorage", message));
     }
     Ok(())
 }

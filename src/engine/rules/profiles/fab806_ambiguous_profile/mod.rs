@@ -19,6 +19,7 @@ pub(super) static RULE: Rule = Rule {
         (Severity::Warning, BY_FLAG),
         (Severity::Warning, OWN_DEVICES),
         (Severity::Warning, OTHER_LABEL),
+        (Severity::Warning, SUSPENDED),
         (Severity::Info, UNCHANGED),
     ],
     files: files!(),
@@ -30,6 +31,7 @@ pub(super) static RULE: Rule = Rule {
 const BY_FLAG: &str = "--ambiguous=warn is set";
 const OWN_DEVICES: &str = "the pod names resources or networks of several profiles";
 const OTHER_LABEL: &str = "the pod requires a label that no profile selects";
+const SUSPENDED: &str = "the workload is suspended, and a queue may add a nodeSelector before its pods exist";
 const UNCHANGED: &str = "no profile would change the pod";
 
 fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
@@ -119,6 +121,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         (_, Ambiguity::Warn) => (Severity::Warning, BY_FLAG),
         // Its nodes may be of no profile, and then it works as it is: it did while they existed.
         _ if beside.is_some() => (Severity::Warning, OTHER_LABEL),
+        _ if context.subject.suspended => (Severity::Warning, SUSPENDED),
         _ => (Severity::Error, ""),
     };
     findings.with_reason_for_lower_severity(reason).add_with_severity(severity, "", message, fix);
