@@ -6,6 +6,7 @@ use super::connection_activity_and_slow_clients::{ConnectionWatch, Slow, Waits, 
 use super::connection_age;
 use super::default_limits_and_deadlines::Limits;
 use super::metrics::{Handshake, Shed};
+use super::one_poll_per_turn::one_poll_per_turn;
 use super::one_request_per_turn::one_request_per_turn;
 use super::open_connections::{OpenConnections, Place, Refused};
 use super::routes;
@@ -154,8 +155,13 @@ impl Connection {
         let _ = stream.set_nodelay(true);
         let allowance = RecordAllowance::new();
         let stream = CountedRecords::new(stream, Arc::clone(&allowance));
+        // Whoever opens connections as fast as possible would let the requests of others wait for all these handshakes.
+        let shaken = one_poll_per_turn(acceptor.accept(stream), || {
+            let (state, peer) = (Arc::clone(&state), caller.address);
+            async move { state.budgets.turns.wait_for_turn_of_handshake(peer).await }
+        });
         let handshake = tokio::select! {
-            handshake = tokio::time::timeout(state.limits.handshake, acceptor.accept(stream)) => handshake,
+            handshake = tokio::time::timeout(state.limits.handshake, shaken) => handshake,
             () = watch.wait_until_asked_to_make_room() => {
                 state.metrics.count_handshake(Handshake::Timeout);
                 return;

@@ -7,7 +7,6 @@
 //! bodies, then on one for large bodies.
 
 use super::body_bytes_within_budget::BytesWithinBudget;
-use super::budgets_for_requests_and_decisions::{MAX_MEMORY_OF_ALL_DECISIONS, Turn};
 use super::decide_and_catch_panic::{Decide, decide_log_count_and_answer};
 use super::estimate_memory_of_decision::{DecisionMemoryEstimate, MAX_ESCAPES};
 use super::fair_share_per_client_address::MAX_SMALL_BODY_BYTES;
@@ -18,6 +17,7 @@ use super::metrics::Shed;
 use super::namespace_of_body::hash_of_first_namespace;
 use super::request_body;
 use super::shared_state::State;
+use super::turns_of_decisions_and_handshakes::{MAX_MEMORY_OF_ALL_DECISIONS, Turn};
 use super::which_thread::{MAX_CPU_TIME_ON_READING_THREAD, MAX_CPU_TIME_ON_SMALL_THREAD};
 use crate::decision_limits::DecisionLimits;
 use crate::review::decide_webhook_request::WebhookEntry;
@@ -72,7 +72,7 @@ async fn decide_on_small_then_large_thread(
         let decoded = held.estimated_memory_of_decision();
         let mut held = held;
         if held.bytes().len() + beside.weighed_bytes() <= MAX_SMALL_BODY_BYTES {
-            let turn = state.budgets.wait_for_turn_of_small_body(held.peer(), namespace).await?;
+            let turn = state.budgets.turns.wait_for_turn_of_small_body(held.peer(), namespace).await?;
             let limit = DecisionTimeLimit { until, longest: MAX_CPU_TIME_ON_SMALL_THREAD };
             held = match decide_on_blocking_thread_within_limit(state, entry, held, decide, limit, turn).await
             {
@@ -83,7 +83,8 @@ async fn decide_on_small_then_large_thread(
         // Only the body may be too much.
         let decoded_together =
             decoded.max((decoded + beside.memory_of_decision()).min(MAX_MEMORY_OF_ALL_DECISIONS));
-        let turn = state.budgets.wait_for_turn_of_large_body(held.peer(), namespace, decoded_together).await;
+        let turn =
+            state.budgets.turns.wait_for_turn_of_large_body(held.peer(), namespace, decoded_together).await;
         let Some(turn) = turn else {
             return Some(request_body::refuse_too_much_memory(state, decoded));
         };
@@ -105,7 +106,7 @@ pub(super) async fn decide_on_reading_thread_first(
 ) -> Response {
     let started = Instant::now();
     let namespace = hash_of_first_namespace(held.bytes());
-    let turn = state.budgets.wait_for_turn_on_reading_thread(held.peer(), namespace);
+    let turn = state.budgets.turns.wait_for_turn_on_reading_thread(held.peer(), namespace);
     let tried = match tokio::time::timeout_at(until.into(), turn).await {
         Ok(_turn) => decide_on_this_thread_briefly(state, entry, held, how, until),
         Err(_) => Err(held),
@@ -352,7 +353,7 @@ mod tests {
             decide_on_reading_thread_first(&state, WebhookEntry::Mutate, held, slow, until)
         };
         // All threads for large bodies are busy: it is tried twice, and waits.
-        let turn = || state.budgets.wait_for_turn_of_large_body(IpAddr::V4(Ipv4Addr::LOCALHOST), 0, 0);
+        let turn = || state.budgets.turns.wait_for_turn_of_large_body(IpAddr::V4(Ipv4Addr::LOCALHOST), 0, 0);
         let mut busy = Vec::new();
         while let Ok(turn) =
             runtime.block_on(async { tokio::time::timeout(Duration::from_millis(50), turn()).await })
@@ -388,7 +389,7 @@ mod tests {
             assert!(tokio::time::timeout(Duration::from_millis(50), work).await.is_err());
             // All threads are free again.
             for _ in 0..8 {
-                let turn = state.budgets.wait_for_turn_of_large_body(
+                let turn = state.budgets.turns.wait_for_turn_of_large_body(
                     IpAddr::V4(Ipv4Addr::LOCALHOST),
                     0,
                     MAX_MEMORY_OF_ALL_DECISIONS,

@@ -27,6 +27,18 @@ impl Amount {
         self.with(other, usize::saturating_sub)
     }
 
+    /// What each of several addresses may hold, where the only one may hold this. One address gets three quarters of the
+    /// whole, and of two each gets three sevenths: three times what both leave free.
+    fn of_one_among(self, addresses: usize) -> Self {
+        let shrink = |one: usize, times: usize| one.saturating_mul(TIMES_FREE + 1) / times;
+        let times = (TIMES_FREE * addresses + 1).max(1);
+        Self {
+            requests: shrink(self.requests, times),
+            small: shrink(self.small, times),
+            large: shrink(self.large, times),
+        }
+    }
+
     fn with(self, other: Self, each: fn(usize, usize) -> usize) -> Self {
         Self {
             requests: each(self.requests, other.requests),
@@ -48,13 +60,13 @@ fn is_fair(own: usize, all: usize, more: usize, most: usize) -> bool {
 /// What each namespace of each address holds.
 #[derive(Debug)]
 pub(super) struct SharesOfNamespaces {
-    /// What one address may hold.
+    /// What the only address may hold.
     most: Amount,
     held: Mutex<HashMap<IpAddr, HashMap<u64, Amount>>>,
 }
 
 impl SharesOfNamespaces {
-    /// `most`: what one address may hold.
+    /// `most`: what the only address may hold.
     pub(super) fn new(most: Amount) -> Arc<Self> {
         Arc::new(Self { most, held: Mutex::default() })
     }
@@ -71,12 +83,15 @@ impl SharesOfNamespaces {
         more: Amount,
     ) -> Option<ShareOfNamespace> {
         let mut held = self.held();
+        // A cluster with three API servers is three addresses for each tenant, and each of them may hold less.
+        let addresses = held.len() + usize::from(!held.contains_key(&peer));
+        let most = self.most.of_one_among(addresses);
         let of_address = held.entry(peer).or_default();
         let all = of_address.values().copied().fold(Amount::default(), Amount::plus);
         let own = of_address.get(&namespace).copied().unwrap_or_default();
-        let fair = is_fair(own.requests, all.requests, more.requests, self.most.requests)
-            && is_fair(own.small, all.small, more.small, self.most.small)
-            && is_fair(own.large, all.large, more.large, self.most.large);
+        let fair = is_fair(own.requests, all.requests, more.requests, most.requests)
+            && is_fair(own.small, all.small, more.small, most.small)
+            && is_fair(own.large, all.large, more.large, most.large);
         fair.then(|| {
             of_address.insert(namespace, own.plus(more));
             ShareOfNamespace { shares: Arc::clone(self), peer, namespace, taken: more }

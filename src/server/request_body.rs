@@ -3,13 +3,13 @@
 //! ([`super::estimate_memory_of_decision`] estimates it) and one with too many escape sequences.
 
 use super::body_bytes_within_budget::BytesWithinBudget;
-use super::budgets_for_requests_and_decisions::MAX_MEMORY_OF_ALL_DECISIONS;
 use super::client_address_and_connection::Caller;
 use super::estimate_memory_of_decision::MAX_ESCAPES;
 use super::fair_share_per_client_address::{MAX_SMALL_BODY_BYTES, NoRoom};
 use super::http_answers::{BUSY_BECAUSE_OF_MEMORY, BUSY_BECAUSE_OF_NAMESPACE, count_and_answer_busy, plain};
 use super::metrics::Shed;
 use super::shared_state::State;
+use super::turns_of_decisions_and_handshakes::MAX_MEMORY_OF_ALL_DECISIONS;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};

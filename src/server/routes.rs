@@ -115,7 +115,7 @@ mod tests {
     fn requests_over_the_budget_come_again_when_it_is_free() {
         let mut state = State::bare();
         state.limits.requests = 1;
-        state.budgets = crate::server::budgets_for_requests_and_decisions::Budgets::new(&state.limits);
+        state.budgets = crate::server::budgets_for_requests_and_bytes::Budgets::new(&state.limits);
         let state = Arc::new(state);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let ask = || {

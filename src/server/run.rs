@@ -9,7 +9,7 @@ use super::shared_state::State;
 use super::stop_signals::{self, Stop};
 use super::task_supervisor::{Supervisor, TaskError};
 use super::{
-    accept_loop, audience_by_client_certificates, background_tasks, budgets_for_requests_and_decisions,
+    accept_loop, audience_by_client_certificates, background_tasks, budgets_for_requests_and_bytes,
     certificate_source_and_file_reload, failed_tasks, file_descriptors,
 };
 use crate::cluster::{self, SyncStateOfKinds};
@@ -94,7 +94,7 @@ pub async fn run(
         network_objects: settings.network_objects,
         log_decisions: settings.log_decisions,
         limits,
-        budgets: budgets_for_requests_and_decisions::Budgets::new(&limits),
+        budgets: budgets_for_requests_and_bytes::Budgets::new(&limits),
         ready: AtomicBool::new(true),
         draining: AtomicBool::new(false),
     });

@@ -1,6 +1,6 @@
 //! State that all connections share.
 
-use super::budgets_for_requests_and_decisions;
+use super::budgets_for_requests_and_bytes;
 use super::failed_tasks::FailedTasks;
 use super::{Limits, LogDecisions, Metrics};
 use crate::certificate_keeper;
@@ -31,7 +31,7 @@ pub(crate) struct State {
     pub(crate) log_decisions: LogDecisions,
     pub(crate) limits: Limits,
     /// What is left of the budgets.
-    pub(crate) budgets: budgets_for_requests_and_decisions::Budgets,
+    pub(crate) budgets: budgets_for_requests_and_bytes::Budgets,
     /// Serving and not about to stop.
     pub(crate) ready: AtomicBool,
     /// A signal to stop has come: answers carry `Connection: close`.
@@ -55,7 +55,7 @@ impl State {
             network_objects: None,
             log_decisions: LogDecisions::default(),
             limits,
-            budgets: budgets_for_requests_and_decisions::Budgets::new(&limits),
+            budgets: budgets_for_requests_and_bytes::Budgets::new(&limits),
             ready: AtomicBool::new(true),
             draining: AtomicBool::new(false),
         }

@@ -20,7 +20,7 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("concurrent decisions on bodies of 16 to 64 KiB", "", ""),
     (
         "estimated memory of all decisions",
-        "src/server/budgets_for_requests_and_decisions.rs",
+        "src/server/turns_of_decisions_and_handshakes.rs",
         "MAX_MEMORY_OF_ALL_DECISIONS",
     ),
     ("time of a decision", "", ""),

@@ -1,0 +1,222 @@
+//! Budgets of all requests together: concurrent requests, and bytes of bodies and answers. Requests with small bodies have a share of each for themselves, so that a sender of large ones, or the API
+//! server that passes them on, can still send them.
+
+use super::body_bytes_within_budget::BytesWithinBudget;
+use super::default_limits_and_deadlines::Limits;
+use super::fair_share_per_client_address::{BudgetForSmallAndLarge, ShareOfAddress};
+use super::fair_share_per_namespace::{Amount, ShareOfNamespace, SharesOfNamespaces};
+use super::namespace_of_body::hash_of_namespace_if_complete;
+use super::turns_of_decisions_and_handshakes::Turns;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// What is left.
+pub(crate) struct Budgets {
+    requests: Arc<BudgetForSmallAndLarge>,
+    bytes: Arc<BudgetForSmallAndLarge>,
+    namespaces: Arc<SharesOfNamespaces>,
+    /// Turns of what is within the budgets.
+    pub(super) turns: Turns,
+}
+
+impl Budgets {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            requests: BudgetForSmallAndLarge::new(limits.requests),
+            bytes: BudgetForSmallAndLarge::of_bytes(limits.body_budget),
+            // Of requests and bytes half. An address may hold three quarters of half of the part for small bodies.
+            namespaces: SharesOfNamespaces::new(Amount {
+                requests: limits.requests / 2,
+                small: limits.body_budget * 3 / 32,
+                large: limits.body_budget / 2,
+            }),
+            turns: Turns::new(limits.large_decisions),
+        }
+    }
+
+    /// Counts one more concurrent request of an address, with a body of this length; `None` at the limit. A request that
+    /// waits for its turn counts too, so an address must not get all places.
+    pub(super) fn count_request_or_refuse(&self, peer: IpAddr, length: usize) -> Option<ShareOfAddress> {
+        ShareOfAddress::one_piece_for_body_length(&self.requests, peer, length).ok()
+    }
+
+    /// Takes the share of a namespace for a request that other threads will decide; `None` if it holds too much of what its
+    /// address may hold. Small bodies of a namespace that holds much of the part for them move to the part for large ones.
+    pub(super) fn take_share_of_namespace_or_refuse(
+        &self,
+        held: &mut BytesWithinBudget,
+        namespace: u64,
+    ) -> Option<ShareOfNamespace> {
+        let (peer, request) = (held.peer(), Amount { requests: 1, ..Amount::default() });
+        if held.has_share_of_namespace() {
+            return self.namespaces.take_share_or_refuse(peer, namespace, request);
+        }
+        let bytes = held.bytes().len();
+        if held.is_in_part_for_small() {
+            let small = Amount { small: bytes, ..request };
+            let share = self.namespaces.take_share_or_refuse(peer, namespace, small);
+            if share.is_some() || held.move_to_part_for_large().is_err() {
+                return share;
+            }
+        }
+        self.namespaces.take_share_or_refuse(peer, namespace, Amount { large: bytes, ..request })
+    }
+
+    /// Takes the share of a namespace for a large body of which the first bytes are read; `false` if the namespace holds too
+    /// much. A body whose first bytes have no namespace, or whose length no header states, takes its share when it is read: to
+    /// look for the namespace in each part of a body would take time by the square of its length.
+    pub(super) fn take_share_of_large_body_or_refuse(&self, held: &mut BytesWithinBudget) -> bool {
+        let known = held.stated_length().zip(hash_of_namespace_if_complete(held.bytes()));
+        let Some((large, namespace)) = known else { return true };
+        let share = self.namespaces.take_share_or_refuse(
+            held.peer(),
+            namespace,
+            Amount { large, ..Amount::default() },
+        );
+        share.is_some_and(|share| {
+            held.keep_share_of_namespace(share);
+            true
+        })
+    }
+
+    /// An empty body of an address. The length in its header reserves no memory.
+    pub(super) fn empty_body_of_address(&self, peer: IpAddr, promised: Option<usize>) -> BytesWithinBudget {
+        BytesWithinBudget::new(Arc::clone(&self.bytes), peer, promised)
+    }
+
+    /// Requests and bytes in use.
+    pub(super) fn requests_and_bytes_in_use(&self) -> (usize, usize) {
+        (self.requests.used(), self.bytes.used_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fair_share_per_client_address::MAX_SMALL_BODY_BYTES;
+    use super::*;
+
+    fn budgets(limits: Limits) -> Budgets {
+        Budgets::new(&limits)
+    }
+
+    fn peer(last: u8) -> IpAddr {
+        IpAddr::from([10, 0, 0, last])
+    }
+
+    /// Places that an address gets, if it wants all.
+    fn places(budgets: &Budgets, last: u8, length: usize) -> Vec<ShareOfAddress> {
+        std::iter::from_fn(|| budgets.count_request_or_refuse(peer(last), length)).collect()
+    }
+
+    #[test]
+    fn small_requests_have_places_of_their_own() {
+        let budgets = budgets(Limits { requests: 512, ..Limits::default() });
+        let large = places(&budgets, 1, MAX_SMALL_BODY_BYTES + 1);
+        assert_eq!(large.len(), 288, "three quarters of those for large bodies");
+        let small = places(&budgets, 1, MAX_SMALL_BODY_BYTES);
+        assert_eq!((small.len(), budgets.requests_and_bytes_in_use().0), (48, 336), "of the same address");
+        drop(large);
+        assert!(
+            budgets.count_request_or_refuse(peer(1), MAX_SMALL_BODY_BYTES + 1).is_some()
+                && budgets.count_request_or_refuse(peer(1), MAX_SMALL_BODY_BYTES).is_some()
+        );
+    }
+
+    #[test]
+    fn one_address_leaves_places_to_others() {
+        let budgets = budgets(Limits { requests: 512, ..Limits::default() });
+        let mut held: Vec<Vec<ShareOfAddress>> = vec![places(&budgets, 1, MAX_SMALL_BODY_BYTES)];
+        assert_eq!(held[0].len(), 336, "small bodies also take places of large ones");
+        for last in 2..20 {
+            held.push(places(&budgets, last, MAX_SMALL_BODY_BYTES));
+            assert!(held.last().unwrap().len() >= 2, "{last}");
+        }
+        drop(held);
+        assert_eq!(budgets.requests_and_bytes_in_use().0, 0);
+    }
+
+    #[test]
+    fn few_places_are_all_used() {
+        for (requests, most) in [(0, 0), (1, 1), (2, 1), (4, 3), (8, 5)] {
+            let budgets = budgets(Limits { requests, ..Limits::default() });
+            let of_one = places(&budgets, 1, MAX_SMALL_BODY_BYTES);
+            assert_eq!(of_one.len(), most, "{requests}");
+            let others: Vec<_> = (2..20).map(|last| places(&budgets, last, MAX_SMALL_BODY_BYTES)).collect();
+            assert_eq!(budgets.requests_and_bytes_in_use().0, requests);
+            drop(others);
+        }
+    }
+
+    /// A body of a namespace, of which so many bytes are read.
+    fn body_of(budgets: &Budgets, namespace: &str, length: usize, read: usize) -> BytesWithinBudget {
+        let mut held = budgets.empty_body_of_address(peer(1), Some(length));
+        let mut body = format!("{{\"namespace\":\"{namespace}\"").into_bytes();
+        body.resize(read, b' ');
+        held.push_if_budget_has_room(&body).unwrap();
+        held
+    }
+
+    #[test]
+    fn large_bodies_of_a_namespace_count_while_they_are_read() {
+        let budgets = budgets(Limits { body_budget: 32 << 20, ..Limits::default() });
+        let begin = |namespace: &str| {
+            let mut held = body_of(&budgets, namespace, 3 << 20, MAX_SMALL_BODY_BYTES + 1);
+            budgets.take_share_of_large_body_or_refuse(&mut held).then_some(held)
+        };
+        let mut one: Vec<_> = std::iter::from_fn(|| begin("one")).collect();
+        assert_eq!(one.len(), 4, "12 MiB");
+        let other = begin("other");
+        assert!(other.is_some(), "another namespace");
+        // The decision counts the request, and not the bytes again.
+        let number = hash_of_namespace_if_complete(one[0].bytes()).unwrap();
+        assert!(budgets.take_share_of_namespace_or_refuse(&mut one[0], number).is_some());
+        drop(other);
+        one.pop();
+        assert!(begin("one").is_some(), "its share is given back");
+    }
+
+    #[test]
+    fn small_bodies_of_a_namespace_leave_the_part_for_small_bodies_to_others() {
+        let budgets = budgets(Limits { body_budget: 32 << 20, ..Limits::default() });
+        let mut held: Vec<_> =
+            (0..60).map(|_| body_of(&budgets, "one", MAX_SMALL_BODY_BYTES, MAX_SMALL_BODY_BYTES)).collect();
+        let shares: Vec<_> =
+            held.iter_mut().filter_map(|held| budgets.take_share_of_namespace_or_refuse(held, 1)).collect();
+        let small = held.iter().filter(|held| held.is_in_part_for_small()).count();
+        assert_eq!((shares.len(), small), (60, 36), "2.25 MiB are small, and none is refused");
+    }
+
+    /// Requests of a namespace that are taken at several API servers in turn, until each refuses one.
+    fn all_of_namespace(
+        budgets: &Budgets,
+        namespace: &str,
+        addresses: u8,
+        length: usize,
+    ) -> Vec<(BytesWithinBudget, ShareOfAddress, ShareOfNamespace)> {
+        let mut taken = Vec::new();
+        let number = namespace.len() as u64;
+        let mut take = |last: u8| {
+            let mut held = budgets.empty_body_of_address(peer(last), Some(length));
+            held.push_if_budget_has_room(&vec![b' '; length]).ok()?;
+            let request = budgets.count_request_or_refuse(peer(last), length)?;
+            let share = budgets.take_share_of_namespace_or_refuse(&mut held, number)?;
+            taken.push((held, request, share));
+            Some(())
+        };
+        while (1..=addresses).filter_map(&mut take).count() > 0 {}
+        taken
+    }
+
+    #[test]
+    fn a_namespace_leaves_room_to_others_at_each_api_server() {
+        for addresses in 1..=3 {
+            // Requests, small bytes, and large bytes are the first to run out.
+            for (length, least) in [(1_000, 40), (60_000, 40), (500_000, 5)] {
+                let budgets = budgets(Limits { requests: 512, body_budget: 32 << 20, ..Limits::default() });
+                let _held = all_of_namespace(&budgets, "one", addresses, length);
+                let other = all_of_namespace(&budgets, "other", addresses, length).len();
+                assert!(other >= least, "{addresses} {length}: {other}");
+            }
+        }
+    }
+}

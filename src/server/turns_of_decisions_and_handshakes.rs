@@ -1,0 +1,310 @@
+//! Whose turn it is to decide, or to go on with a handshake: each address, and each namespace of it, has queues of its own, so
+//! that a sender of many requests lets others go first.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Memory of all decisions on large bodies together (bytes), and so the most of one. A body that is decided takes up to
+/// forty times its length.
+pub(super) const MAX_MEMORY_OF_ALL_DECISIONS: usize = 64 << 20;
+/// What one address may have of it (bytes). A body that needs more is decided while its address decides no other.
+const MAX_MEMORY_OF_ONE_ADDRESS: usize = 48 << 20;
+/// The memory of decisions is counted in pieces of so many bytes.
+const PIECE: usize = 1024;
+
+/// Who decides, and who waits for it.
+pub(super) struct Turns {
+    deciding: Arc<DecisionSlots>,
+    peers: Mutex<HashMap<IpAddr, Weak<DecisionSlots>>>,
+    /// Where bodies of one address and namespace wait for a place in the queue of their address. For the threads that read
+    /// bodies, that queue too.
+    queues: Mutex<HashMap<KeyOfQueue, Weak<Semaphore>>>,
+    /// What one address may have.
+    of_one: SlotsAndMemory,
+}
+
+/// Threads for large and for small bodies, and memory for large ones (bytes).
+#[derive(Debug, Clone, Copy)]
+struct SlotsAndMemory {
+    large: usize,
+    small: usize,
+    memory: usize,
+}
+
+/// What waits for turns: handshakes, and bodies by the threads that decide them, which are those that read bodies, those for
+/// small ones, or those for large ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Threads {
+    Handshake,
+    Reading,
+    Small,
+    Large,
+}
+
+/// An address, one of its namespaces or the address as a whole, and the threads for which bodies wait.
+type KeyOfQueue = (IpAddr, Option<u64>, Threads);
+
+/// A turn to decide on the thread that read a body.
+#[derive(Debug)]
+pub(super) struct BriefTurn {
+    _permits: [OwnedSemaphorePermit; 2],
+}
+
+/// Room for decisions: of all addresses, or of one.
+#[derive(Debug)]
+struct DecisionSlots {
+    large: Arc<Semaphore>,
+    small: Arc<Semaphore>,
+    memory: Arc<Semaphore>,
+}
+
+impl DecisionSlots {
+    fn new(SlotsAndMemory { large, small, memory }: SlotsAndMemory) -> Arc<Self> {
+        let semaphore = |permits| Arc::new(Semaphore::new(permits));
+        Arc::new(Self { large: semaphore(large), small: semaphore(small), memory: semaphore(memory / PIECE) })
+    }
+
+    /// A thread for a body; with memory, for a large one.
+    async fn take(&self, pieces: Option<u32>) -> Option<Permits> {
+        let threads = if pieces.is_some() { &self.large } else { &self.small };
+        let thread = Arc::clone(threads).acquire_owned().await.ok()?;
+        let memory = match pieces {
+            Some(pieces) => Some(Arc::clone(&self.memory).acquire_many_owned(pieces).await.ok()?),
+            None => None,
+        };
+        Some((thread, memory))
+    }
+}
+
+type Permits = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
+
+/// A turn to decide on a thread, with the memory for it.
+#[derive(Debug)]
+pub(super) struct Turn {
+    _permits: [Permits; 2],
+    _peer: Arc<DecisionSlots>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Turns {
+    /// `threads`: for large bodies (count).
+    pub(super) fn new(threads: usize) -> Self {
+        let threads = threads.max(1);
+        Self {
+            // One address leaves a thread of each size to others. For small bodies that is one more: a cluster has one API
+            // server or three, and its pods come from there.
+            deciding: DecisionSlots::new(SlotsAndMemory {
+                large: threads,
+                small: threads + 1,
+                memory: MAX_MEMORY_OF_ALL_DECISIONS,
+            }),
+            peers: Mutex::default(),
+            queues: Mutex::default(),
+            of_one: SlotsAndMemory {
+                large: threads.saturating_sub(1).max(1),
+                small: threads,
+                memory: MAX_MEMORY_OF_ONE_ADDRESS,
+            },
+        }
+    }
+
+    /// Waits for a turn to decide a large body, which will take about so much memory. `None` if that is more than all
+    /// decisions together may take.
+    pub(super) async fn wait_for_turn_of_large_body(
+        &self,
+        peer: IpAddr,
+        namespace: u64,
+        decoded: usize,
+    ) -> Option<Turn> {
+        let pieces = |most: usize| {
+            u32::try_from(decoded.min(most).div_ceil(PIECE))
+                .ok()
+                .filter(|_| decoded <= MAX_MEMORY_OF_ALL_DECISIONS)
+        };
+        let (of_one, of_all) = (pieces(self.of_one.memory)?, pieces(MAX_MEMORY_OF_ALL_DECISIONS)?);
+        let queue = self.find_or_add_queue(peer, Some(namespace), Threads::Large);
+        self.wait_for_turn_in_both_budgets(peer, queue, Some(of_one), Some(of_all)).await
+    }
+
+    /// Waits for a turn to decide a small body. These threads are not those of large bodies, which may take fifty times as
+    /// long.
+    pub(super) async fn wait_for_turn_of_small_body(&self, peer: IpAddr, namespace: u64) -> Option<Turn> {
+        let queue = self.find_or_add_queue(peer, Some(namespace), Threads::Small);
+        self.wait_for_turn_in_both_budgets(peer, queue, None, None).await
+    }
+
+    /// An API server is one address for all tenants, so of each namespace only as many bodies as are decided at once stand
+    /// in the queue of the address.
+    async fn wait_for_turn_in_both_budgets(
+        &self,
+        peer: IpAddr,
+        queue_of_namespace: Arc<Semaphore>,
+        of_one: Option<u32>,
+        of_all: Option<u32>,
+    ) -> Option<Turn> {
+        let place = queue_of_namespace.acquire_owned().await.ok()?;
+        let share = self.find_or_add_slots_of_address(peer);
+        // First the turn among those of the same address: whoever waits for it takes nothing from others.
+        let permits = [share.take(of_one).await?, self.deciding.take(of_all).await?];
+        Some(Turn { _permits: permits, _peer: share, _place: place })
+    }
+
+    fn find_or_add_slots_of_address(&self, peer: IpAddr) -> Arc<DecisionSlots> {
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        // At most as many as there are requests.
+        peers.retain(|_, share| share.strong_count() > 0);
+        let known = peers.get(&peer).and_then(Weak::upgrade);
+        known.unwrap_or_else(|| {
+            let share = DecisionSlots::new(self.of_one);
+            peers.insert(peer, Arc::downgrade(&share));
+            share
+        })
+    }
+
+    /// Waits for a turn to decide on the thread that read the body. These threads serve connections in the order in which they
+    /// are ready, so of each namespace, and of each address, only a few may be. Whoever has the turn waits until the others
+    /// that are ready have been looked at: only then do they wait for turns, instead of being served before others.
+    pub(super) async fn wait_for_turn_on_reading_thread(
+        &self,
+        peer: IpAddr,
+        namespace: u64,
+    ) -> Option<BriefTurn> {
+        let of_namespace = self.find_or_add_queue(peer, Some(namespace), Threads::Reading);
+        let place = of_namespace.acquire_owned().await.ok()?;
+        let of_address = self.find_or_add_queue(peer, None, Threads::Reading);
+        let turn = BriefTurn { _permits: [place, of_address.acquire_owned().await.ok()?] };
+        tokio::task::yield_now().await;
+        Some(turn)
+    }
+
+    /// Waits for a turn to go on with a handshake, which takes as long as several decisions. Among the connections of one
+    /// address only as many go on as there are cores; the others wait, and not before those of other addresses.
+    pub(super) async fn wait_for_turn_of_handshake(&self, peer: IpAddr) -> Option<OwnedSemaphorePermit> {
+        let turn = self.find_or_add_queue(peer, None, Threads::Handshake).acquire_owned().await.ok()?;
+        tokio::task::yield_now().await;
+        Some(turn)
+    }
+
+    /// The queue of a namespace of an address, or of the address.
+    fn find_or_add_queue(&self, peer: IpAddr, namespace: Option<u64>, threads: Threads) -> Arc<Semaphore> {
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        // At most as many as there are requests and connections.
+        queues.retain(|_, queue| queue.strong_count() > 0);
+        let known = queues.get(&(peer, namespace, threads)).and_then(Weak::upgrade);
+        known.unwrap_or_else(|| {
+            let places = match (threads, namespace) {
+                // One is decided, and one is ready.
+                (Threads::Reading, None) => 2 * self.of_one.small,
+                (Threads::Handshake | Threads::Reading | Threads::Small, _) => self.of_one.small,
+                (Threads::Large, _) => self.of_one.large,
+            };
+            let queue = Arc::new(Semaphore::new(places));
+            queues.insert((peer, namespace, threads), Arc::downgrade(&queue));
+            queue
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peer(last: u8) -> IpAddr {
+        IpAddr::from([10, 0, 0, last])
+    }
+
+    #[test]
+    fn small_bodies_of_one_address_leave_a_thread_to_others() {
+        let turns = Turns::new(2);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let turn = |last: u8| {
+            let soon = std::time::Duration::from_millis(20);
+            runtime.block_on(async {
+                tokio::time::timeout(soon, turns.wait_for_turn_of_small_body(peer(last), 0)).await
+            })
+        };
+        let mut one: Vec<_> = std::iter::from_fn(|| turn(1).ok()).collect();
+        assert_eq!(one.len(), 2, "as many as there are cores");
+        let other = turn(2);
+        assert!(other.is_ok(), "one is left for others");
+        one.clear();
+        assert!(turn(1).is_ok() && turn(1).is_ok(), "they are free again");
+    }
+
+    /// How many of 50 that wait already come before a body of another namespace, or a handshake of another address.
+    fn how_many_come_before_another_sender(threads: Threads) -> usize {
+        let turns = Arc::new(Turns::new(2));
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let mut decisions = tokio::task::JoinSet::new();
+            // They begin in this order, so that of sender 2 comes last.
+            for sender in (0..50).map(|_| 1).chain([2]) {
+                let (turns, order) = (Arc::clone(&turns), Arc::clone(&order));
+                let namespace = u64::from(sender);
+                decisions.spawn(async move {
+                    let (handshake, brief, turn) = match threads {
+                        Threads::Handshake => {
+                            (turns.wait_for_turn_of_handshake(peer(sender)).await, None, None)
+                        }
+                        Threads::Reading => {
+                            (None, turns.wait_for_turn_on_reading_thread(peer(1), namespace).await, None)
+                        }
+                        Threads::Small => {
+                            (None, None, turns.wait_for_turn_of_small_body(peer(1), namespace).await)
+                        }
+                        Threads::Large => {
+                            (None, None, turns.wait_for_turn_of_large_body(peer(1), namespace, 1 << 20).await)
+                        }
+                    };
+                    // On a thread that reads, neither a handshake nor a decision lets others go on.
+                    if !matches!(threads, Threads::Handshake | Threads::Reading) {
+                        tokio::task::yield_now().await;
+                    }
+                    order.lock().unwrap().push(sender);
+                    drop((handshake, brief, turn));
+                });
+            }
+            decisions.join_all().await;
+        });
+        assert!(turns.queues.lock().unwrap().len() <= 2);
+        let order = order.lock().unwrap();
+        assert_eq!(order.len(), 51);
+        order.iter().position(|sender| *sender == 2).unwrap()
+    }
+
+    /// The requests of a tenant with many slow decisions come from the same API server as everybody's.
+    #[test]
+    fn a_sender_does_not_wait_for_all_of_another() {
+        for threads in [Threads::Handshake, Threads::Reading, Threads::Small, Threads::Large] {
+            let waited = how_many_come_before_another_sender(threads);
+            assert!(waited <= 4, "{threads:?}: {waited} of the other came first");
+        }
+    }
+
+    #[test]
+    fn one_address_leaves_a_thread_and_memory_to_others() {
+        let turns = Turns::new(3);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let turn = |last: u8, mib: usize| {
+            let soon = std::time::Duration::from_millis(20);
+            let turn = async {
+                tokio::time::timeout(soon, turns.wait_for_turn_of_large_body(peer(last), 0, mib << 20)).await
+            };
+            runtime.block_on(turn)
+        };
+        assert!(turn(1, 65).unwrap().is_none(), "more than all may take");
+        let (first, second) = (turn(1, 8).unwrap(), turn(1, 8).unwrap());
+        assert!(turn(1, 1).is_err(), "a third thread is for others");
+        let other = turn(2, 8).unwrap();
+        drop((first, second));
+        let large = turn(1, 40).unwrap();
+        assert!(turn(1, 10).is_err(), "its memory is used");
+        let more = turn(3, 10).unwrap();
+        drop((large, other, more));
+        assert!(turn(1, 64).unwrap().is_some(), "all of it, while it decides no other");
+        assert!(turns.peers.lock().unwrap().len() < 4);
+    }
+}
