@@ -20,7 +20,7 @@ pub(super) struct Amount {
 
 impl Amount {
     fn plus(self, other: Self) -> Self {
-        self.with(other, |one, other| one + other)
+        self.with(other, usize::saturating_add)
     }
 
     fn minus(self, other: Self) -> Self {

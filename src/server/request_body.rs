@@ -78,7 +78,8 @@ async fn collect_or_drop_rest(
     mut held: BytesWithinBudget,
 ) -> Result<BytesWithinBudget, Unread> {
     let most = state.limits.body_bytes;
-    let mut unread = None;
+    // A length that no body has would count as what its namespace holds.
+    let mut unread = held.stated_length().filter(|length| *length > most).map(|_| Unread::TooLarge);
     let mut total = 0_usize;
     let mut pieces = 0_usize;
     while let Some(frame) = body.frame().await {

@@ -75,7 +75,11 @@ impl DevicesOfSelectors {
         let selectors = selectors.map(|s| s.0).unwrap_or_default();
         let expressions: Vec<String> =
             selectors.into_iter().filter_map(|s| s.cel.and_then(|c| c.expression)).collect();
-        let driver = expressions.iter().find_map(|e| compared_driver(e).or_else(|| driver_of_attributes(e)));
+        // A selector can be true of every device, so a driver of accelerators counts in each of them.
+        let drivers =
+            || expressions.iter().flat_map(|e| [compared_driver(e), driver_of_attributes(e)]).flatten();
+        let driver =
+            drivers().find(|driver| ACCELERATOR_DRIVERS.contains(driver)).or_else(|| drivers().next());
         let no_whole_device = expressions.iter().any(|e| is_about_slices_or_vfio(e));
         Self { driver: driver.map(str::to_owned), no_whole_device }
     }
@@ -249,6 +253,16 @@ mod tests {
             let class = read(&json.to_string()).unwrap().1;
             assert_eq!(class.driver.as_deref(), driver, "{expression}");
             assert_eq!(is_class_of_whole_accelerators("ours", Some(&class)), accelerator, "{expression}");
+        }
+    }
+
+    #[test]
+    fn a_driver_of_accelerators_counts_in_each_selector() {
+        let selector = |expression: &str| serde_json::json!({"cel": {"expression": expression}});
+        for second in ["device.driver == 'gpu.nvidia.com'", "device.attributes['gpu.nvidia.com'].a == 'b'"] {
+            let selectors = [selector("device.driver == 'dra.net' || true"), selector(second)];
+            let class = read(&serde_json::json!({"spec": {"selectors": selectors}}).to_string()).unwrap().1;
+            assert_eq!(class.driver.as_deref(), Some("gpu.nvidia.com"), "{second}");
         }
     }
 

@@ -4,12 +4,14 @@ use super::requests_over_budget_get_503::{begin, finish, until};
 use crate::support::server::{PROFILE, Server, bare_pod, review};
 use crate::support::suite::{Outcome, Suite};
 use serde_json::{Value, json};
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::probes_are_answered_whatever_is_decided", probes);
     suite.add("webhook::small_bodies_get_through_beside_large_ones", small_beside_large);
+    suite.add("webhook::a_stated_length_holds_no_room", stated_length);
     suite.add("webhook::workloads_of_many_templates_delay_no_pod", many_templates);
     suite.add("webhook::a_late_decision_is_the_timeout_of_the_webhook", late);
 }
@@ -99,6 +101,31 @@ fn small_beside_large() -> Outcome {
     let ends = large.into_iter().map(|client| finish(client, 10)).collect::<Result<Vec<_>, _>>()?;
     let refused = ends.iter().filter(|status| **status == 503).count();
     assert!((3..10).contains(&refused), "{ends:?}");
+    Ok(())
+}
+
+/// Bodies whose headers state more than any body may have, and of which a part comes.
+fn stated_length() -> Outcome {
+    let server = server()?;
+    let mut stalled = Vec::new();
+    for length in [16 << 20, i64::MAX as u64, u64::MAX - 6, u64::MAX - 6] {
+        let mut client = server.client()?;
+        let head = format!(
+            "POST /mutate HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+        );
+        let body = format!(r#"{{"request":{{"namespace":"other","x":"{}"#, "x".repeat(70_000));
+        client.stream.write_all((head + &body).as_bytes()).map_err(|e| e.to_string())?;
+        client.stream.flush().map_err(|e| e.to_string())?;
+        stalled.push(client);
+    }
+    let large = padded(100 << 10);
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let ask =
+            || (0..4).map(|_| server.post("/mutate", &large).map_or(0, |a| a.status)).collect::<Vec<_>>();
+        let asking: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
+        asking.into_iter().flat_map(|a| a.join().unwrap_or_default()).collect()
+    });
+    assert!(statuses.len() == 32 && statuses.iter().all(|status| *status == 200), "{statuses:?}");
     Ok(())
 }
 
