@@ -8,8 +8,8 @@ pub(crate) const MAX_DOCUMENT_BYTES: usize = 256 * 1024;
 const MAX_DOCUMENT_VALUES: usize = 24_000;
 
 /// The same of a CNI configuration, which is read up to six times and is an object of a tenant. Real ones have a hundred, and one
-/// with a thousand routes has this many.
-const MAX_CNI_VALUES: usize = 4_000;
+/// with 250 routes has this many.
+const MAX_CNI_VALUES: usize = 1_000;
 
 /// A generic document out of a JSON text.
 ///
@@ -30,7 +30,7 @@ pub(crate) fn refuse_long_document(text: &str) -> serde_json::Result<()> {
     refuse_document_of_more_values(text, MAX_DOCUMENT_VALUES)
 }
 
-/// The same for a CNI configuration, or a part of one, with at most 4,000 values.
+/// The same for a CNI configuration, or a part of one, with at most 1,000 values.
 ///
 /// # Errors
 /// As [`refuse_long_document`].
