@@ -24,9 +24,11 @@ impl Budgets {
         Self {
             requests: BudgetForSmallAndLarge::new(limits.requests),
             bytes: BudgetForSmallAndLarge::of_bytes(limits.body_budget),
-            // Of requests and bytes half. An address may hold three quarters of half of the part for small bodies.
+            // An address may hold three quarters of three quarters of the requests, and a namespace three quarters of that: 216 of
+            // 512, since an API server has at most 200 requests in progress by default (--max-mutating-requests-inflight). Of bytes
+            // half, and of those for small bodies three quarters of half.
             namespaces: SharesOfNamespaces::new(Amount {
-                requests: limits.requests / 2,
+                requests: limits.requests * 9 / 16,
                 small: limits.body_budget * 3 / 32,
                 large: limits.body_budget / 2,
             }),
@@ -40,7 +42,7 @@ impl Budgets {
         ShareOfAddress::one_piece_for_body_length(&self.requests, peer, length).ok()
     }
 
-    /// Takes the share of a namespace for a request that other threads will decide; `None` if it holds too much of what its
+    /// Takes the share of a namespace for a request that waits for a decision; `None` if it holds too much of what its
     /// address may hold. Small bodies of a namespace that holds much of the part for them move to the part for large ones.
     pub(super) fn take_share_of_namespace_or_refuse(
         &self,

@@ -106,11 +106,17 @@ pub(super) async fn decide_on_reading_thread_first(
 ) -> Response {
     let started = Instant::now();
     let namespace = hash_of_first_namespace(held.bytes());
+    let mut held = held;
+    let Some(share) = state.budgets.take_share_of_namespace_or_refuse(&mut held, namespace) else {
+        return count_and_answer_busy(state, Shed::Requests, BUSY_BECAUSE_OF_NAMESPACE);
+    };
     let turn = state.budgets.turns.wait_for_turn_on_reading_thread(held.peer(), namespace);
     let tried = match tokio::time::timeout_at(until.into(), turn).await {
         Ok(_turn) => decide_on_this_thread_briefly(state, entry, held, how, until),
         Err(_) => Err(held),
     };
+    // The other threads take it again, by the bytes.
+    drop(share);
     match tried {
         Ok(response) => response,
         Err(_) if Instant::now() >= until => count_and_answer_late(state, entry, started),

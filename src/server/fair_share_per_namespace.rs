@@ -1,5 +1,5 @@
-//! The requests of one namespace among those of one address: those that wait for a decision, or are decided, on other threads
-//! than the one that read them, and large ones that are read. An API server is one address for all tenants, so one of them must
+//! The requests of one namespace among those of one address: those that wait for a decision or are decided, and large ones that
+//! are read. An API server is one address for all tenants, so one of them must
 //! not hold all its places.
 
 use std::collections::HashMap;
@@ -57,12 +57,22 @@ fn is_fair(own: usize, all: usize, more: usize, most: usize) -> bool {
         || free.is_some_and(|free| own.saturating_add(more) <= free.saturating_mul(TIMES_FREE))
 }
 
+/// What an address holds, as a whole and by namespace.
+#[derive(Debug, Default)]
+struct HeldByAddress {
+    all: Amount,
+    namespaces: HashMap<u64, Amount>,
+}
+
+/// An address that holds less than this part (1/16) of what one may hold leaves enough to others.
+const DIVISOR_OF_LIGHT_ADDRESS: usize = 16;
+
 /// What each namespace of each address holds.
 #[derive(Debug)]
 pub(super) struct SharesOfNamespaces {
     /// What the only address may hold.
     most: Amount,
-    held: Mutex<HashMap<IpAddr, HashMap<u64, Amount>>>,
+    held: Mutex<HashMap<IpAddr, HeldByAddress>>,
 }
 
 impl SharesOfNamespaces {
@@ -71,8 +81,16 @@ impl SharesOfNamespaces {
         Arc::new(Self { most, held: Mutex::default() })
     }
 
-    fn held(&self) -> MutexGuard<'_, HashMap<IpAddr, HashMap<u64, Amount>>> {
+    fn held(&self) -> MutexGuard<'_, HashMap<IpAddr, HeldByAddress>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether an address holds so much that less is left for the others.
+    fn is_heavy(&self, all: Amount) -> bool {
+        let heavy = |all: usize, most: usize| all.saturating_mul(DIVISOR_OF_LIGHT_ADDRESS) > most;
+        heavy(all.requests, self.most.requests)
+            || heavy(all.small, self.most.small)
+            || heavy(all.large, self.most.large)
     }
 
     /// Takes a share; `None` if the namespace would hold too much.
@@ -84,16 +102,17 @@ impl SharesOfNamespaces {
     ) -> Option<ShareOfNamespace> {
         let mut held = self.held();
         // A cluster with three API servers is three addresses for each tenant, and each of them may hold less.
-        let addresses = held.len() + usize::from(!held.contains_key(&peer));
-        let most = self.most.of_one_among(addresses);
+        let others = held.iter().filter(|(other, of)| **other != peer && self.is_heavy(of.all)).count();
+        let most = self.most.of_one_among(others + 1);
         let of_address = held.entry(peer).or_default();
-        let all = of_address.values().copied().fold(Amount::default(), Amount::plus);
-        let own = of_address.get(&namespace).copied().unwrap_or_default();
+        let all = of_address.all;
+        let own = of_address.namespaces.get(&namespace).copied().unwrap_or_default();
         let fair = is_fair(own.requests, all.requests, more.requests, most.requests)
             && is_fair(own.small, all.small, more.small, most.small)
             && is_fair(own.large, all.large, more.large, most.large);
         fair.then(|| {
-            of_address.insert(namespace, own.plus(more));
+            of_address.all = all.plus(more);
+            of_address.namespaces.insert(namespace, own.plus(more));
             ShareOfNamespace { shares: Arc::clone(self), peer, namespace, taken: more }
         })
     }
@@ -112,13 +131,14 @@ impl Drop for ShareOfNamespace {
     fn drop(&mut self) {
         let mut held = self.shares.held();
         let Some(of_address) = held.get_mut(&self.peer) else { return };
-        let left = of_address.get(&self.namespace).copied().unwrap_or_default().minus(self.taken);
+        of_address.all = of_address.all.minus(self.taken);
+        let left = of_address.namespaces.get(&self.namespace).copied().unwrap_or_default().minus(self.taken);
         if left == Amount::default() {
-            of_address.remove(&self.namespace);
+            of_address.namespaces.remove(&self.namespace);
         } else {
-            of_address.insert(self.namespace, left);
+            of_address.namespaces.insert(self.namespace, left);
         }
-        if of_address.is_empty() {
+        if of_address.namespaces.is_empty() {
             held.remove(&self.peer);
         }
     }

@@ -217,10 +217,9 @@ fn quota(plane: &Plane) -> Outcome {
 /// The containers of a pod use up its `spec.resources`, and a LimitRange has defaults for containers without values.
 fn monitor_within_pod(plane: &Plane) -> Outcome {
     let monitor = format!("{{base: roce-sriov, monitor: {{image: \"r.io/f@sha256:{}\"}}}}", "a".repeat(64));
-    let profile = crate::support::server::PROFILE
-        .replace("name: h100", "name: monitored")
-        .replace("{base: roce-sriov}", &monitor);
-    let site = Site::start(plane, &[("monitored.yaml", &profile)], &["--profiles", "monitored.yaml"])?;
+    let own = crate::support::server::PROFILE;
+    let monitored = own.replace("name: h100", "name: monitored").replace("{base: roce-sriov}", &monitor);
+    let site = Site::start(plane, &[("profiles.yaml", &format!("{own}---\n{monitored}"))], &[])?;
     let namespace = plane.namespace(&[PROFILE_LABEL])?;
     plane.apply(&format!(
         "apiVersion: v1\nkind: LimitRange\nmetadata: {{name: l, namespace: {namespace}}}\nspec: {{limits: [{{type: Container, defaultRequest: {{cpu: 100m, memory: 1Gi}}}}]}}\n"
