@@ -1,5 +1,5 @@
-//! Budgets of all requests together: concurrent requests, and bytes of bodies and answers. Requests with small bodies have a share of each for themselves, so that a sender of large ones, or the API
-//! server that passes them on, can still send them.
+//! Budgets of all requests together: concurrent requests, and bytes of bodies and answers. Requests with small bodies have a
+//! share of each for themselves, so that a sender of large ones, or the API server that passes them on, can still send them.
 
 use super::body_bytes_within_budget::BytesWithinBudget;
 use super::default_limits_and_deadlines::Limits;
@@ -15,23 +15,18 @@ pub(crate) struct Budgets {
     requests: Arc<BudgetForSmallAndLarge>,
     bytes: Arc<BudgetForSmallAndLarge>,
     namespaces: Arc<SharesOfNamespaces>,
-    /// Turns of what is within the budgets.
+    /// Whose turn it is.
     pub(super) turns: Turns,
 }
 
 impl Budgets {
     pub(crate) fn new(limits: &Limits) -> Self {
+        let requests = BudgetForSmallAndLarge::new(limits.requests);
+        let bytes = BudgetForSmallAndLarge::of_bytes(limits.body_budget);
         Self {
-            requests: BudgetForSmallAndLarge::new(limits.requests),
-            bytes: BudgetForSmallAndLarge::of_bytes(limits.body_budget),
-            // An address may hold three quarters of three quarters of the requests, and a namespace three quarters of that: 216 of
-            // 512, since an API server has at most 200 requests in progress by default (--max-mutating-requests-inflight). Of bytes
-            // half, and of those for small bodies three quarters of half.
-            namespaces: SharesOfNamespaces::new(Amount {
-                requests: limits.requests * 9 / 16,
-                small: limits.body_budget * 3 / 32,
-                large: limits.body_budget / 2,
-            }),
+            namespaces: SharesOfNamespaces::new(Arc::clone(&requests), Arc::clone(&bytes)),
+            requests,
+            bytes,
             turns: Turns::new(limits.large_decisions),
         }
     }
@@ -192,7 +187,7 @@ mod tests {
     fn all_of_namespace(
         budgets: &Budgets,
         namespace: &str,
-        addresses: u8,
+        addresses: std::ops::RangeInclusive<u8>,
         length: usize,
     ) -> Vec<(BytesWithinBudget, ShareOfAddress, ShareOfNamespace)> {
         let mut taken = Vec::new();
@@ -205,20 +200,52 @@ mod tests {
             taken.push((held, request, share));
             Some(())
         };
-        while (1..=addresses).filter_map(&mut take).count() > 0 {}
+        while addresses.clone().filter_map(&mut take).count() > 0 {}
         taken
     }
 
     #[test]
     fn a_namespace_leaves_room_to_others_at_each_api_server() {
-        for addresses in 1..=3 {
-            // Requests, small bytes, and large bytes are the first to run out.
-            for (length, least) in [(1_000, 40), (60_000, 40), (500_000, 5)] {
+        // Requests, small bytes, and large bytes are the first to run out.
+        for (addresses, places) in [(1, [63, 63, 7]), (2, [52, 52, 5]), (3, [42, 42, 5])] {
+            for (length, places) in [1_000, 60_000, 500_000].into_iter().zip(places) {
                 let budgets = budgets(Limits { requests: 512, body_budget: 32 << 20, ..Limits::default() });
-                let _held = all_of_namespace(&budgets, "one", addresses, length);
-                let other = all_of_namespace(&budgets, "other", addresses, length).len();
-                assert!(other >= least, "{addresses} {length}: {other}");
+                let held = all_of_namespace(&budgets, "one", 1..=addresses, length);
+                let other = all_of_namespace(&budgets, "other", 1..=addresses, length).len();
+                assert_eq!(other, places, "{addresses} {length}, beside {}", held.len());
             }
         }
+    }
+
+    #[test]
+    fn other_addresses_leave_room_to_each_namespace_of_an_api_server() {
+        let budgets = budgets(Limits { requests: 512, body_budget: 32 << 20, ..Limits::default() });
+        let mut held = all_of_namespace(&budgets, "one", 1..=1, 1_000);
+        // The oldest are answered, and as many come again as may.
+        for _ in 0..20 {
+            held.extend(all_of_namespace(&budgets, "one", 1..=3, 1_000));
+            held.drain(..held.len() / 4);
+        }
+        held.extend(all_of_namespace(&budgets, "one", 1..=3, 1_000));
+        let other = all_of_namespace(&budgets, "other", 1..=1, 1_000).len();
+        assert_eq!((held.len(), other), (354, 30));
+    }
+
+    #[test]
+    fn bytes_that_are_only_stated_take_nothing_from_other_addresses() {
+        let budgets = budgets(Limits { requests: 512, body_budget: 32 << 20, ..Limits::default() });
+        let _stalled: Vec<_> = (10..50)
+            .map(|last| {
+                let mut held = budgets.empty_body_of_address(peer(last), Some(8 << 20));
+                let mut begun = br#"{"namespace":"other""#.to_vec();
+                begun.resize(MAX_SMALL_BODY_BYTES + 1, b' ');
+                held.push_if_budget_has_room(&begun).unwrap();
+                assert!(budgets.take_share_of_large_body_or_refuse(&mut held));
+                held
+            })
+            .collect();
+        let small = all_of_namespace(&budgets, "one", 1..=1, 1_000).len();
+        let large = all_of_namespace(&budgets, "other", 1..=1, 500_000).len();
+        assert_eq!((small, large), (252, 24));
     }
 }

@@ -45,26 +45,27 @@ impl Drop for Abandons {
 pub(super) async fn decide_behind_reading_thread(
     state: &Arc<State>,
     entry: WebhookEntry,
-    read: (BytesWithinBudget, DecisionMemoryEstimate),
+    (mut held, beside): (BytesWithinBudget, DecisionMemoryEstimate),
     decide: Decide,
     until: Instant,
 ) -> Response {
-    decide_on_small_then_large_thread(state, entry, read, decide, Instant::now()..until).await
-}
-
-/// The same from a point in time on.
-async fn decide_on_small_then_large_thread(
-    state: &Arc<State>,
-    entry: WebhookEntry,
-    (mut held, beside): (BytesWithinBudget, DecisionMemoryEstimate),
-    decide: Decide,
-    time: Range<Instant>,
-) -> Response {
-    let until = time.end;
     let namespace = hash_of_first_namespace(held.bytes());
     let Some(_share) = state.budgets.take_share_of_namespace_or_refuse(&mut held, namespace) else {
         return count_and_answer_busy(state, Shed::Requests, BUSY_BECAUSE_OF_NAMESPACE);
     };
+    let read = (held, beside, namespace);
+    decide_on_small_then_large_thread(state, entry, read, decide, Instant::now()..until).await
+}
+
+/// The same from a point in time on, for a request that has the share of its namespace.
+async fn decide_on_small_then_large_thread(
+    state: &Arc<State>,
+    entry: WebhookEntry,
+    (held, beside, namespace): (BytesWithinBudget, DecisionMemoryEstimate, u64),
+    decide: Decide,
+    time: Range<Instant>,
+) -> Response {
+    let until = time.end;
     let work = async {
         if held.escapes() > MAX_ESCAPES {
             return Some(request_body::refuse_too_many_escapes(state, held.escapes()));
@@ -100,14 +101,13 @@ async fn decide_on_small_then_large_thread(
 pub(super) async fn decide_on_reading_thread_first(
     state: &Arc<State>,
     entry: WebhookEntry,
-    held: BytesWithinBudget,
+    mut held: BytesWithinBudget,
     how: Decide,
     until: Instant,
 ) -> Response {
     let started = Instant::now();
     let namespace = hash_of_first_namespace(held.bytes());
-    let mut held = held;
-    let Some(share) = state.budgets.take_share_of_namespace_or_refuse(&mut held, namespace) else {
+    let Some(_share) = state.budgets.take_share_of_namespace_or_refuse(&mut held, namespace) else {
         return count_and_answer_busy(state, Shed::Requests, BUSY_BECAUSE_OF_NAMESPACE);
     };
     let turn = state.budgets.turns.wait_for_turn_on_reading_thread(held.peer(), namespace);
@@ -115,8 +115,6 @@ pub(super) async fn decide_on_reading_thread_first(
         Ok(_turn) => decide_on_this_thread_briefly(state, entry, held, how, until),
         Err(_) => Err(held),
     };
-    // The other threads take it again, by the bytes.
-    drop(share);
     match tried {
         Ok(response) => response,
         Err(_) if Instant::now() >= until => count_and_answer_late(state, entry, started),
@@ -124,7 +122,7 @@ pub(super) async fn decide_on_reading_thread_first(
             decide_on_small_then_large_thread(
                 state,
                 entry,
-                (held, DecisionMemoryEstimate::default()),
+                (held, DecisionMemoryEstimate::default(), namespace),
                 how,
                 started..until,
             )

@@ -47,6 +47,16 @@ impl BudgetForSmallAndLarge {
         self.small.taken().all + self.large.taken().all
     }
 
+    /// Pieces that an address may still take: of the part for small bodies, and of that for large ones.
+    pub(super) fn room_of_address(&self, peer: IpAddr) -> [usize; 2] {
+        [self.small.room_of_address(peer), self.large.room_of_address(peer)]
+    }
+
+    /// Pieces of the part for large bodies that an address has.
+    pub(super) fn taken_for_large_by_address(&self, peer: IpAddr) -> usize {
+        self.large.taken().peers.get(&peer).copied().unwrap_or_default()
+    }
+
     /// Bytes in use.
     pub(super) fn used_bytes(&self) -> usize {
         self.used() * PIECE
@@ -114,6 +124,17 @@ impl Pool {
         taken.all = all;
         taken.peers.insert(peer, of_peer);
         Ok(())
+    }
+
+    /// The most that [`Self::take_if_share_is_fair`] would let an address take: with `own` pieces and `free` ones, it may take
+    /// `more` as long as `own + more` is at most three times `free - more`.
+    fn room_of_address(&self, peer: IpAddr) -> usize {
+        let taken = self.taken();
+        let own = taken.peers.get(&peer).copied().unwrap_or_default();
+        let free = self.pieces.saturating_sub(taken.all);
+        let free_for_all = free.saturating_sub(self.reserve);
+        let fair = free_for_all.saturating_mul(TIMES_FREE).saturating_sub(own) / (TIMES_FREE + 1);
+        fair.max(self.little.saturating_sub(own).min(free))
     }
 
     fn give_back(&self, peer: IpAddr, pieces: usize) {

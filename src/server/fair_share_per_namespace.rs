@@ -1,14 +1,14 @@
-//! The requests of one namespace among those of one address: those that wait for a decision or are decided, and large ones that
-//! are read. An API server is one address for all tenants, so one of them must
-//! not hold all its places.
+//! The requests of one namespace among those of one address: those that wait for a decision or are decided, and large ones
+//! that are read. An API server is one address for all tenants, so one of them must not take all that its address may have.
 
+use super::fair_share_per_client_address::{BudgetForSmallAndLarge, PIECE};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A namespace of an address may hold this many times what is free of the requests and bytes of the address. The only one
-/// gets three quarters, the next one three quarters of the rest.
-const TIMES_FREE: usize = 3;
+/// A namespace of an address may hold this many times what its address may still take. The only one gets three quarters, the
+/// next one three quarters of the rest. With several API servers, each address may take less, and so may a namespace.
+const TIMES_ROOM: usize = 3;
 
 /// Requests (count), and bodies (bytes) in the part of the budget for small ones and in that for large ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,18 +27,6 @@ impl Amount {
         self.with(other, usize::saturating_sub)
     }
 
-    /// What each of several addresses may hold, where the only one may hold this. One address gets three quarters of the
-    /// whole, and of two each gets three sevenths: three times what both leave free.
-    fn of_one_among(self, addresses: usize) -> Self {
-        let shrink = |one: usize, times: usize| one.saturating_mul(TIMES_FREE + 1) / times;
-        let times = (TIMES_FREE * addresses + 1).max(1);
-        Self {
-            requests: shrink(self.requests, times),
-            small: shrink(self.small, times),
-            large: shrink(self.large, times),
-        }
-    }
-
     fn with(self, other: Self, each: fn(usize, usize) -> usize) -> Self {
         Self {
             requests: each(self.requests, other.requests),
@@ -48,13 +36,10 @@ impl Amount {
     }
 }
 
-/// Whether a namespace may take more of something: it will hold at most three times what all together leave free. The first
-/// that it takes is always fair, and so is nothing.
-fn is_fair(own: usize, all: usize, more: usize, most: usize) -> bool {
-    let free = most.checked_sub(all.saturating_add(more));
-    own == 0
-        || more == 0
-        || free.is_some_and(|free| own.saturating_add(more) <= free.saturating_mul(TIMES_FREE))
+/// Whether a namespace may take more of something, of which its address may still take so much. The first that it takes is
+/// always fair, and so is nothing.
+fn is_fair(own: usize, more: usize, room: usize) -> bool {
+    own == 0 || more == 0 || own.saturating_add(more) <= room.saturating_mul(TIMES_ROOM)
 }
 
 /// What an address holds, as a whole and by namespace.
@@ -64,36 +49,39 @@ struct HeldByAddress {
     namespaces: HashMap<u64, Amount>,
 }
 
-/// An address that holds less than this part (1/16) of what one may hold leaves enough to others.
-const DIVISOR_OF_LIGHT_ADDRESS: usize = 16;
-
 /// What each namespace of each address holds.
 #[derive(Debug)]
 pub(super) struct SharesOfNamespaces {
-    /// What the only address may hold.
-    most: Amount,
+    requests: Arc<BudgetForSmallAndLarge>,
+    bytes: Arc<BudgetForSmallAndLarge>,
     held: Mutex<HashMap<IpAddr, HeldByAddress>>,
 }
 
 impl SharesOfNamespaces {
-    /// `most`: what the only address may hold.
-    pub(super) fn new(most: Amount) -> Arc<Self> {
-        Arc::new(Self { most, held: Mutex::default() })
+    pub(super) fn new(
+        requests: Arc<BudgetForSmallAndLarge>,
+        bytes: Arc<BudgetForSmallAndLarge>,
+    ) -> Arc<Self> {
+        Arc::new(Self { requests, bytes, held: Mutex::default() })
     }
 
     fn held(&self) -> MutexGuard<'_, HashMap<IpAddr, HeldByAddress>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether an address holds so much that less is left for the others.
-    fn is_heavy(&self, all: Amount) -> bool {
-        let heavy = |all: usize, most: usize| all.saturating_mul(DIVISOR_OF_LIGHT_ADDRESS) > most;
-        heavy(all.requests, self.most.requests)
-            || heavy(all.small, self.most.small)
-            || heavy(all.large, self.most.large)
+    /// What an address may still take, if its large bodies come to hold so many bytes: those that only a header states have
+    /// taken nothing from the budget yet.
+    fn room_of_address(&self, peer: IpAddr, large: usize) -> Amount {
+        let [small_bytes, large_bytes] = self.bytes.room_of_address(peer).map(|pieces| pieces * PIECE);
+        let stated = large.saturating_sub(self.bytes.taken_for_large_by_address(peer) * PIECE);
+        Amount {
+            requests: self.requests.room_of_address(peer).iter().sum(),
+            small: small_bytes,
+            large: large_bytes.saturating_sub(stated),
+        }
     }
 
-    /// Takes a share; `None` if the namespace would hold too much.
+    /// Takes a share of what the address has taken for a request, or will take; `None` if the namespace would hold too much.
     pub(super) fn take_share_or_refuse(
         self: &Arc<Self>,
         peer: IpAddr,
@@ -101,17 +89,15 @@ impl SharesOfNamespaces {
         more: Amount,
     ) -> Option<ShareOfNamespace> {
         let mut held = self.held();
-        // A cluster with three API servers is three addresses for each tenant, and each of them may hold less.
-        let others = held.iter().filter(|(other, of)| **other != peer && self.is_heavy(of.all)).count();
-        let most = self.most.of_one_among(others + 1);
         let of_address = held.entry(peer).or_default();
-        let all = of_address.all;
+        let all = of_address.all.plus(more);
         let own = of_address.namespaces.get(&namespace).copied().unwrap_or_default();
-        let fair = is_fair(own.requests, all.requests, more.requests, most.requests)
-            && is_fair(own.small, all.small, more.small, most.small)
-            && is_fair(own.large, all.large, more.large, most.large);
+        let room = self.room_of_address(peer, all.large);
+        let fair = is_fair(own.requests, more.requests, room.requests)
+            && is_fair(own.small, more.small, room.small)
+            && is_fair(own.large, more.large, room.large);
         fair.then(|| {
-            of_address.all = all.plus(more);
+            of_address.all = all;
             of_address.namespaces.insert(namespace, own.plus(more));
             ShareOfNamespace { shares: Arc::clone(self), peer, namespace, taken: more }
         })
@@ -141,40 +127,5 @@ impl Drop for ShareOfNamespace {
         if of_address.namespaces.is_empty() {
             held.remove(&self.peer);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn peer(last: u8) -> IpAddr {
-        IpAddr::from([10, 0, 0, last])
-    }
-
-    #[test]
-    fn one_namespace_leaves_requests_and_bytes_to_others() {
-        let most = Amount { requests: 256, small: 3 << 20, large: 16 << 20 };
-        let shares = SharesOfNamespaces::new(most);
-        let small = Amount { requests: 1, small: 1000, large: 0 };
-        let all = |namespace: u64, more: Amount| -> Vec<ShareOfNamespace> {
-            std::iter::from_fn(|| shares.take_share_or_refuse(peer(1), namespace, more)).collect()
-        };
-        let (one, other) = (all(1, small), all(2, small));
-        assert_eq!((one.len(), other.len()), (192, 48), "three quarters, and three quarters of the rest");
-        assert!(shares.take_share_or_refuse(peer(2), 1, small).is_some(), "another address");
-        drop((one, other));
-        for (more, expected) in [
-            (Amount { large: 500_000, ..Amount::default() }, (25, 6)),
-            (Amount { small: 50_000, ..Amount::default() }, (47, 11)),
-        ] {
-            let (one, other) = (all(1, more), all(2, more));
-            assert_eq!((one.len(), other.len()), expected, "by their bytes");
-        }
-        let (large, small) = (all(1, Amount { large: 500_000, ..Amount::default() }), all(1, small));
-        assert_eq!(small.len(), 192, "large bodies leave the room for small ones");
-        drop((large, small));
-        assert_eq!(all(3, Amount { large: 30 << 20, ..Amount::default() }).len(), 1, "one is always taken");
-        assert!(shares.held().is_empty());
     }
 }

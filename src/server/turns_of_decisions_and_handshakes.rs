@@ -18,8 +18,8 @@ const PIECE: usize = 1024;
 pub(super) struct Turns {
     deciding: Arc<DecisionSlots>,
     peers: Mutex<HashMap<IpAddr, Weak<DecisionSlots>>>,
-    /// Where bodies of one address and namespace wait for a place in the queue of their address. For the threads that read
-    /// bodies, that queue too.
+    /// Where bodies of one address and namespace wait for a place in the queue of their address, and where handshakes of an
+    /// address wait. For the threads that read bodies, the queue of the address too.
     queues: Mutex<HashMap<KeyOfQueue, Weak<Semaphore>>>,
     /// What one address may have.
     of_one: SlotsAndMemory,
@@ -180,7 +180,7 @@ impl Turns {
     }
 
     /// Waits for a turn to go on with a handshake, which takes as long as several decisions. Among the connections of one
-    /// address only as many go on as there are cores; the others wait, and not before those of other addresses.
+    /// address only as many go on as there are cores. The others wait, so that connections of other addresses come first.
     pub(super) async fn wait_for_turn_of_handshake(&self, peer: IpAddr) -> Option<OwnedSemaphorePermit> {
         let turn = self.find_or_add_queue(peer, None, Threads::Handshake).acquire_owned().await.ok()?;
         tokio::task::yield_now().await;
@@ -195,7 +195,7 @@ impl Turns {
         let known = queues.get(&(peer, namespace, threads)).and_then(Weak::upgrade);
         known.unwrap_or_else(|| {
             let places = match (threads, namespace) {
-                // One is decided, and one is ready.
+                // Two namespaces may each use all threads.
                 (Threads::Reading, None) => 2 * self.of_one.small,
                 (Threads::Handshake | Threads::Reading | Threads::Small, _) => self.of_one.small,
                 (Threads::Large, _) => self.of_one.large,

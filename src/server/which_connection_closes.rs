@@ -19,8 +19,7 @@ pub(super) struct Dispensable {
 }
 
 /// The connection to close for a newcomer: among the connections that wait for their client, of the address with the
-/// most, the one that has waited longest. Light users count alike: forty addresses that each have one connection less than
-/// an API server must not close its idle ones. Not only idle ones: an unfinished handshake costs its client nothing, and half
+/// most, the one that has waited longest. Not only idle ones: an unfinished handshake costs its client nothing, and half
 /// a header little, so a client that opens connections and sends nothing more could otherwise keep everybody out.
 ///
 /// A header or body in transfer is not closed, unless its address has more than its share and more than the newcomer's:
@@ -36,42 +35,16 @@ pub(super) fn choose_connection_to_evict(
     // Addresses that have connections, with that of the newcomer.
     let addresses = peers.len() + usize::from(!peers.contains_key(&newcomer));
     let share = most / addresses;
-    let light = most / DIVISOR_OF_LIGHT_USER;
     let candidates = open.iter().filter_map(|(number, (peer, watch))| {
         let (waits, age) = watch.awaited_from_client_and_how_long()?;
         let count = peers.get(peer).copied()?;
         let coming = waits.may_be_in_transit(age);
-        let spared = own > share && count < own && count <= light;
+        let spared = own > share && count < own && count <= most / DIVISOR_OF_LIGHT_USER;
         if spared || coming && count <= share.max(own) {
             return None;
         }
-        let heavy = if count > light { count } else { 0 };
-        Some(((heavy, !coming, age, Reverse(*number)), waits))
+        Some(((count, !coming, age, Reverse(*number)), waits))
     });
     let ((_, waited, _, Reverse(number)), waits) = candidates.max_by_key(|(key, _)| *key)?;
     Some(Dispensable { number, waits, coming: !waited })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn idle_connections_of_an_api_server_stay_beside_many_light_users() {
-        let mut open = HashMap::new();
-        let mut connect = |last: u8, used: bool| {
-            let watch = ConnectionWatch::new();
-            if used {
-                watch.record_handshake_end();
-            }
-            open.insert(open.len() as u64, (IpAddr::from([10, 0, 0, last]), watch));
-        };
-        (0..1_000).for_each(|n| connect(n as u8 % 40, false));
-        std::thread::sleep(std::time::Duration::from_millis(5));
-        (0..28).for_each(|_| connect(100, true));
-        let mut peers = HashMap::new();
-        open.values().for_each(|(peer, _)| *peers.entry(*peer).or_default() += 1);
-        let chosen = choose_connection_to_evict(&open, &peers, 1_028, IpAddr::from([10, 0, 0, 1])).unwrap();
-        assert!(chosen.number < 1_000, "{chosen:?}");
-    }
 }

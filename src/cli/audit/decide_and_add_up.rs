@@ -132,6 +132,7 @@ impl AuditContext<'_> {
             mode: EnforcementMode::Enforce,
             opted_in: true,
             profile: self.profile,
+            as_if_running: false,
             deadline: &deadline,
         };
         let decided = decide_workload(request, self.snapshot);

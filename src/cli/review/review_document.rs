@@ -283,6 +283,7 @@ fn add_results_of_workload(
         mode,
         opted_in,
         profile: setting.profile.as_ref(),
+        as_if_running: false,
         deadline: &DecisionLimits::within_run(&setting.work),
     };
     let decided = decide_workload(request, snapshot);

@@ -340,7 +340,8 @@ impl<'a> FactsOnPath<'a> {
         }
         // Jobs have it in `spec`, and jobs of the Kubeflow training operator in `spec.runPolicy`.
         let run_policy = || nested.members(raw("runPolicy")?)?.get("suspend");
-        way.suspended |= raw("suspend").or_else(run_policy) == Some("true");
+        // The Jobs of a CronJob are objects of their own, and are suspended one by one.
+        way.suspended |= way.maker.kind != "CronJob" && raw("suspend").or_else(run_policy) == Some("true");
         // A Job runs at most `parallelism` pods at once, and never more than it still needs.
         if let Some(parallelism) = number("parallelism") {
             times(parallelism.map(|p| number("completions").flatten().map_or(p, |c| c.min(p))));

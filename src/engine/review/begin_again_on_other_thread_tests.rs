@@ -59,8 +59,17 @@ fn is_cut(templates: &[Value], snapshot: &Snapshot) -> bool {
     let decide = |deadline: &DecisionLimits<'_>| {
         let (group, kind) = ("jobset.x-k8s.io", "JobSet");
         let (mode, opted_in, profile) = (EnforcementMode::Enforce, true, None);
-        let request =
-            WorkloadRequest { group, kind, json: &json, namespace: "n", mode, opted_in, profile, deadline };
+        let request = WorkloadRequest {
+            group,
+            kind,
+            json: &json,
+            namespace: "n",
+            mode,
+            opted_in,
+            profile,
+            as_if_running: false,
+            deadline,
+        };
         let _ = decide_workload(request, snapshot);
         deadline.is_over()
     };

@@ -34,6 +34,7 @@ fn templates_beyond_the_limit_are_judged_and_reported() {
             mode: EnforcementMode::Enforce,
             opted_in: true,
             profile: None,
+            as_if_running: false,
             deadline: &NEVER,
         };
         let decided = decide_workload(request, &snapshot);
@@ -73,6 +74,7 @@ fn an_object_with_too_many_templates_says_which_are_checked() {
             mode: EnforcementMode::Enforce,
             opted_in: true,
             profile: None,
+            as_if_running: false,
             deadline: &NEVER,
         };
         let decided = decide_workload(request, &Builder::default().build());

@@ -351,18 +351,28 @@ fn decide_change_of_workload(
         return Ok(nothing);
     }
     let snapshot = &known.seen_from_namespace(namespace);
-    let decide = |json, deadline| {
-        let request =
-            WorkloadRequest { group, kind, json, namespace, mode, opted_in: true, profile: None, deadline };
+    let decide = |json, as_if_running, deadline| {
+        let (opted_in, profile) = (true, None);
+        let request = WorkloadRequest {
+            group,
+            kind,
+            json,
+            namespace,
+            mode,
+            opted_in,
+            profile,
+            as_if_running,
+            deadline,
+        };
         WholeWorkload::decide_all_templates(request, 1 + usize::from(old.is_some()), snapshot)
     };
-    let mut whole = decide(new, deadline);
+    let mut whole = decide(new, false, deadline);
     // Without findings, there is nothing to compare.
     if let Some(old) = old.filter(|_| whole.has_findings_or_injections()) {
         // With looks of its own: an object that is not looked at in full counts as fitting every profile, and what is said
         // of the old object is not said of the new one.
         let deadline_of_old = deadline.for_another();
-        whole.keep_new_findings_and_clear_injections(new, decide(old, &deadline_of_old), old);
+        whole.keep_new_findings_and_clear_injections(new, decide(old, true, &deadline_of_old), old);
         deadline.cut_short_if_over(&deadline_of_old);
     }
     Ok(whole.join_findings_and_set_verdict(mode))

@@ -41,6 +41,7 @@ fn request<'a>(json: &'a str, deadline: &'a DecisionLimits<'a>) -> WorkloadReque
         mode: EnforcementMode::Enforce,
         opted_in: true,
         profile: None,
+        as_if_running: false,
         deadline,
     }
 }

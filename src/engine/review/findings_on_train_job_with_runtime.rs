@@ -158,6 +158,10 @@ fn build_job_set_of_train_job(
             object.insert(key.to_owned(), value.clone());
         }
     }
+    // Trainer suspends and resumes the JobSet with its TrainJob.
+    if let (Some(suspend), Some(spec)) = (spec.get("suspend"), set.as_object_mut()) {
+        spec.insert("suspend".to_owned(), suspend.clone());
+    }
     let set = json!({
         "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": set,
     });

@@ -43,6 +43,9 @@ pub struct WorkloadRequest<'a> {
     pub opted_in: bool,
     /// A profile given on the command line.
     pub profile: Option<&'a Arc<Profile>>,
+    /// Whether a suspended object counts as one that runs. The old version of an object does: a queue that resumes it must not
+    /// seem to add what was a warning before.
+    pub as_if_running: bool,
     /// The time limit. If it is over in between, the decision is incomplete.
     pub deadline: &'a DecisionLimits<'a>,
 }
@@ -73,7 +76,7 @@ impl<'a> WorkloadRequest<'a> {
                     .any(|kind| kind.ranks == Ranks::OverSsh),
             gang,
             siblings: template.pods,
-            suspended: template.suspended,
+            suspended: template.suspended && !self.as_if_running,
             dev_shm: template.dev_shm,
             ..self.pod_request()
         }

@@ -1,6 +1,7 @@
-//! Resources of the monitor: only those that every app container has. The pod then keeps its quality-of-service class
-//! (k8s.io/kubernetes pkg/apis/core/v1/helper/qos: Guaranteed needs CPU and memory on every container, and one value makes
-//! a pod Burstable), and passes a quota, which requires a value of every container.
+//! Resources of the monitor: only those that every app container has. With CPU and memory, the pod keeps its
+//! quality-of-service class (k8s.io/kubernetes pkg/apis/core/v1/helper/qos: Guaranteed needs both on every container, and one
+//! value makes a pod Burstable), and passes a quota, which requires both of every container. Ephemeral storage is stated
+//! because a LimitRange would add its default, which is meant for training.
 //!
 //! `spec.resources` decides the class of a pod that has it, and the requests of the containers together must stay within it
 //! (KEP-2837). The monitor states a value for each of these resources, since a LimitRange would else add its default, and
@@ -69,7 +70,8 @@ fn values_within_resources_of_pod<'v>(
     };
     let sum =
         pod.containers().iter().chain(sidecars).filter_map(request).fold(amount, Quantity::saturating_add);
-    let limit = limit_of_pod.map(|(most, text)| if most < amount { text } else { own });
+    let (limit_of_containers, _) = values_that_all_containers_have(pod, name, own);
+    let limit = limit_of_pod.map_or(limit_of_containers, |(most, text)| Some(if most < amount { text } else { own }));
     Some((limit, Some(if sum <= room { own } else { "0" })))
 }
 
@@ -82,8 +84,11 @@ mod tests {
         let all: Vec<String> = containers.iter().map(|c| format!(r#"{{"resources":{c}}}"#)).collect();
         let json = format!(r#"{{"spec":{{"resources":{whole},"containers":[{}]}}}}"#, all.join(","));
         let pod: PodView<'_> = serde_json::from_str(&json).unwrap();
-        let monitor: Monitor = serde_json::from_str(r#"{"image":"i"}"#).unwrap();
-        resources_json_of_monitor(&pod, &monitor).unwrap_or_default()
+        resources_json_of_monitor(&pod, &monitor()).unwrap_or_default()
+    }
+
+    fn monitor() -> Monitor {
+        serde_json::from_str(r#"{"image":"i"}"#).unwrap()
     }
 
     #[test]
@@ -106,6 +111,18 @@ mod tests {
             written(both, &[r#"{"requests":{"cpu":"3"}}"#]),
             r#"{"limits":{"cpu":"20m"},"requests":{"cpu":"20m"}}"#
         );
+        // A sidecar counts with the app containers, and an init container that ends before them does not.
+        let four = r#"{"requests":{"cpu":"4"}}"#;
+        let init = |policy: &str| {
+            let json = format!(
+                r#"{{"spec":{{"resources":{four},"initContainers":[{{"resources":{{"requests":{{"cpu":"1"}}}}{policy}}}],
+                    "containers":[{{"resources":{{"requests":{{"cpu":"3"}},"limits":{{"cpu":"3"}}}}}}]}}}}"#
+            );
+            let pod: PodView<'_> = serde_json::from_str(&json).unwrap();
+            resources_json_of_monitor(&pod, &monitor()).unwrap()
+        };
+        assert_eq!(init(""), r#"{"limits":{"cpu":"20m"},"requests":{"cpu":"20m"}}"#);
+        assert_eq!(init(r#","restartPolicy":"Always""#), r#"{"limits":{"cpu":"20m"},"requests":{"cpu":"0"}}"#);
         // What the pod as a whole does not limit follows the containers.
         let memory = r#"{"requests":{"memory":"1Gi","ephemeral-storage":"2Gi"}}"#;
         assert_eq!(

@@ -22,6 +22,7 @@ fn request(json: &str) -> WorkloadRequest<'_> {
         mode: EnforcementMode::Enforce,
         opted_in: true,
         profile: None,
+        as_if_running: false,
         deadline: &crate::decision_limits::NEVER,
     }
 }
@@ -37,6 +38,15 @@ fn job(spec: Value) -> Value {
     let (Some(own), Value::Object(spec)) = (job["spec"].as_object_mut(), spec) else { panic!() };
     own.extend(spec);
     job
+}
+
+#[test]
+fn the_job_set_is_suspended_with_the_train_job() {
+    for suspend in [json!(true), json!(false), Value::Null] {
+        let joined = joined("TrainingRuntime", RUNTIME, &job(json!({"suspend": suspend}))).unwrap();
+        let set: Value = serde_json::from_str(&joined.json).unwrap();
+        assert_eq!(set["spec"]["suspend"], suspend);
+    }
 }
 
 #[test]

@@ -28,6 +28,7 @@ fn is_found_beside_workers_with(more: Value) -> bool {
         mode: EnforcementMode::Enforce,
         opted_in: true,
         profile: None,
+        as_if_running: false,
         deadline: &crate::decision_limits::NEVER,
     };
     let decision = decide_workload(request, &builder.build());

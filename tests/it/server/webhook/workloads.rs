@@ -14,6 +14,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("webhook::workloads_in_audit_are_reported_and_never_refused", audit);
     suite.add("webhook::pods_of_a_reviewed_workload_are_not_reported_again", owned);
     suite.add("webhook::an_update_is_judged_by_what_it_brings", ratchet);
+    suite.add("webhook::suspended_workloads_may_wait_for_a_queue", suspended);
     suite.add("webhook::a_network_object_is_judged_by_what_an_update_brings", ratchet_of_objects);
     suite.add("webhook::parts_of_workloads_are_left_alone", parts);
     suite.add("webhook::a_train_job_is_reviewed_by_its_own_fields", train_job);
@@ -206,6 +207,47 @@ fn ratchet() -> Outcome {
     held["metadata"]["finalizers"] = json!(["example.com/f"]);
     let answer = update(&going, &held)?;
     assert!(answer["allowed"] == true && texts_of(&answer).is_empty(), "{answer}");
+    Ok(())
+}
+
+/// Two fabrics are possible until a queue adds the labels of nodes.
+fn suspended() -> Outcome {
+    let of = |name: &str| PROFILE.replace("h100", name).replace("{base", &format!("{{nodeSelector: {{matchLabels: {{pool: {name}}}}}, base"));
+    let profiles = format!("{}---\n{}", of("a"), of("b"));
+    let server = Server::start(
+        &[("profiles.yaml", &profiles)],
+        &["--profiles", "profiles.yaml", "--workloads", "deny"],
+    )?;
+    let mut pods = template(&json!([]));
+    pods["metadata"] = json!({});
+    let with = |mut object: Value, path: &str, suspended: bool| -> Result<Value, String> {
+        let (parent, key) = path.rsplit_once('/').ok_or("no path")?;
+        let Some(parent) = object.pointer_mut(parent) else { return Err(format!("{path}: {object}")) };
+        parent[key] = suspended.into();
+        Ok(object)
+    };
+    let job = job(&pods);
+    let mut kubeflow = pytorch(&pods, &pods);
+    kubeflow["spec"]["runPolicy"] = json!({});
+    let set = json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "s"},
+        "spec": {"replicatedJobs": [{"name": "r", "template": {"spec": job["spec"]}}]}});
+    let cron = json!({"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "c"},
+        "spec": {"schedule": "* * * * *", "jobTemplate": {"spec": job["spec"]}}});
+    for (kind, object, path, allowed) in [
+        (JOB, &job, "/spec/suspend", true),
+        (PYTORCH, &kubeflow, "/spec/runPolicy/suspend", true),
+        (("jobset.x-k8s.io", "JobSet"), &set, "/spec/suspend", true),
+        (("batch", "CronJob"), &cron, "/spec/suspend", false),
+    ] {
+        let (waits, runs) = (with(object.clone(), path, true)?, with(object.clone(), path, false)?);
+        let answer = create(&server, kind, &runs)?;
+        assert!(answer["allowed"] == false && answer.to_string().contains("FAB806"), "{answer}");
+        let answer = create(&server, kind, &waits)?;
+        assert!(answer["allowed"] == allowed && answer.to_string().contains("FAB806"), "{answer}");
+        // The queue resumes it, with or without labels: its pods are judged when they are created.
+        let answer = ask(&server, "/validate-workload", kind, "UPDATE", (&runs, &waits))?;
+        assert_eq!(answer["allowed"], true, "{answer}");
+    }
     Ok(())
 }
 
