@@ -1,5 +1,6 @@
 //! Baseline files of `audit` and `review`.
 
+use super::input::links_in_directories::why_link_of_repository_is_refused;
 use crate::report::baseline_file_format::{Baseline, BaselineEntry};
 use crate::report::json_without_runner_commands::json_text;
 use std::fs::File;
@@ -20,6 +21,10 @@ pub(super) fn read(path: &Path) -> Result<Baseline, String> {
 }
 
 fn text(path: &Path) -> io::Result<String> {
+    // A change of others may replace a baseline of a repository by a link to a device that never ends.
+    if let Some(refused) = why_link_of_repository_is_refused(path) {
+        return Err(io::Error::other(refused));
+    }
     let mut text = String::new();
     File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
     if text.len() as u64 > MAX_BYTES {

@@ -3,7 +3,7 @@
 use super::input_error::InputError;
 use super::json_pointer::Found;
 use super::source_positions::{Position, Positions};
-use super::{json_pointer, position_inside_string_value};
+use super::{follow_many_pointers, json_pointer, position_inside_string_value};
 use serde_json::value::RawValue;
 use std::ops::Range;
 use std::sync::Arc;
@@ -86,28 +86,34 @@ impl Document {
         self.position(&self.resolve(part, pointer))
     }
 
+    /// The same for many pointers, in one pass over the part.
+    #[must_use]
+    pub fn positions_in_part_at_or_above(&self, part: Part<'_>, pointers: &[&str]) -> Vec<Position> {
+        self.resolve_all(part, pointers).iter().map(|found| self.position(found)).collect()
+    }
+
     /// Whether YAML aliases repeat values of the document.
     #[must_use]
     pub fn has_aliases(&self) -> bool {
         !self.shared.is_empty()
     }
 
-    /// Where the file has the node at a pointer below a part, or its nearest ancestor that exists, and whether it is the node
-    /// itself: the same place for all copies that YAML aliases make of it. `None` in a document without aliases.
+    /// Where the file has the nodes at some pointers below a part, or their nearest ancestors that exist, and whether it is the
+    /// node itself: the same place for all copies that YAML aliases make of it. `None` where the place is not known. One pass
+    /// over the part.
     #[must_use]
-    pub fn source_position_if_document_has_aliases(
+    pub fn source_positions_of_copies(
         &self,
         part: Part<'_>,
-        pointer: &str,
-    ) -> Option<(Position, bool)> {
-        if self.shared.is_empty() {
-            return None;
-        }
-        let found = self.resolve(part, pointer);
-        let offset = u32::try_from(found.start).ok()?;
-        let copy = self.shared.binary_search_by_key(&offset, |(offset, _)| *offset).ok();
-        let copy = copy.and_then(|at| self.shared.get(at)).map(|(_, position)| *position);
-        Some((copy.or_else(|| self.positions.at(found.start))?, found.exact))
+        pointers: &[&str],
+    ) -> Vec<Option<(Position, bool)>> {
+        let source = |found: &Found| {
+            let offset = u32::try_from(found.start).ok()?;
+            let copy = self.shared.binary_search_by_key(&offset, |(offset, _)| *offset).ok();
+            let copy = copy.and_then(|at| self.shared.get(at)).map(|(_, position)| *position);
+            Some((copy.or_else(|| self.positions.at(found.start))?, found.exact))
+        };
+        self.resolve_all(part, pointers).iter().map(source).collect()
     }
 
     /// Where a text is in the JSON text; `None` for a copy.
@@ -155,23 +161,47 @@ impl Document {
         }
     }
 
-    /// The keys that a part gives twice.
-    #[must_use]
-    pub fn duplicates_in(&self, part: Part<'_>) -> &[DuplicateKey] {
-        if self.warnings.is_empty() {
-            return &[];
+    /// Follows many pointers below a part.
+    fn resolve_all(&self, part: Part<'_>, pointers: &[&str]) -> Vec<Found> {
+        let json = self.json.get();
+        let found = json_pointer::follow_pointer_as_far_as_possible(json, part.start, part.pointer);
+        if found.exact && !pointers.is_empty() {
+            follow_many_pointers::follow_pointers_as_far_as_possible(json, found.start, pointers)
+        } else {
+            vec![found; pointers.len()]
         }
-        let Found { start, end, .. } = self.resolve(part, "");
-        let before = |offset: usize| self.warnings.partition_point(|twice| twice.mapping < offset);
-        self.warnings.get(before(start)..before(end)).unwrap_or_default()
     }
 
-    /// RFC 6901 pointer of an entry that is given twice, from the start of a part. Linear in the size of the part.
+    /// The first keys that a part gives twice, at most so many, each with its RFC 6901 pointer from the start of the part; and
+    /// the number of all. Keys in a range of the JSON text do not count. Two passes over the part, however many keys there are.
     #[must_use]
-    pub fn pointer_of_duplicate_key(&self, part: Part<'_>, twice: &DuplicateKey) -> String {
+    pub fn repeated_keys_in(
+        &self,
+        part: Part<'_>,
+        without: &Range<usize>,
+        most: usize,
+    ) -> (Vec<(String, &DuplicateKey)>, usize) {
+        if self.warnings.is_empty() {
+            return (Vec::new(), 0);
+        }
         let start = self.resolve(part, "").start;
-        let mapping = json_pointer::pointer_to_byte(self.json.get(), start, twice.mapping);
-        format!("{mapping}/{}", json_pointer::escape(&twice.key))
+        let end = json_pointer::end_of_value(self.json.get(), start);
+        let between = |from: usize, to: usize| {
+            let before = |offset: usize| self.warnings.partition_point(|twice| twice.mapping < offset);
+            self.warnings.get(before(from)..before(to)).unwrap_or_default()
+        };
+        let (ahead, behind) = match without.is_empty() {
+            true => (between(start, end), &[][..]),
+            false => (between(start, without.start), between(without.end, end)),
+        };
+        let first = ahead.iter().chain(behind).take(most);
+        let mappings =
+            json_pointer::pointers_to_bytes(self.json.get(), start, first.clone().map(|twice| twice.mapping));
+        let with_key = |(mapping, twice): (String, &DuplicateKey)| {
+            format!("{mapping}/{}", json_pointer::escape(&twice.key))
+        };
+        let pointers: Vec<String> = mappings.into_iter().zip(first.clone()).map(with_key).collect();
+        (pointers.into_iter().zip(first).collect(), ahead.len() + behind.len())
     }
 
     fn position(&self, found: &Found) -> Position {
@@ -179,6 +209,7 @@ impl Document {
     }
 
     fn text_of(&self, found: &Found) -> Option<&str> {
-        if found.exact { self.json.get().get(found.start..found.end) } else { None }
+        let end = || json_pointer::end_of_value(self.json.get(), found.start);
+        if found.exact { self.json.get().get(found.start..end()) } else { None }
     }
 }

@@ -5,20 +5,17 @@
 
 use std::ops::Range;
 
-/// The node at a pointer, as a byte range of the text.
-#[derive(Debug, PartialEq, Eq)]
+/// The node at a pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found {
-    /// First byte.
+    /// Its first byte in the text.
     pub(super) start: usize,
-    /// One past the last byte.
-    pub(super) end: usize,
     /// Whether this is the node itself, not an ancestor of a missing node.
     pub(super) exact: bool,
 }
 
 /// Follows a pointer as far as nodes exist, from the node that starts at byte `start`.
 pub(super) fn follow_pointer_as_far_as_possible(json: &str, mut start: usize, pointer: &str) -> Found {
-    let bytes = json.as_bytes();
     let mut exact = pointer.is_empty() || pointer.starts_with('/');
     if exact {
         for token in pointer.split('/').skip(1) {
@@ -31,14 +28,19 @@ pub(super) fn follow_pointer_as_far_as_possible(json: &str, mut start: usize, po
             }
         }
     }
-    Found { start, end: skip(bytes, start), exact }
+    Found { start, exact }
 }
 
 /// The byte range of the node at a pointer in a JSON text without blanks; `None` where it does not exist.
 #[must_use]
 pub fn range_at_pointer(json: &str, pointer: &str) -> Option<Range<usize>> {
     let found = follow_pointer_as_far_as_possible(json, 0, pointer);
-    found.exact.then_some(found.start..found.end)
+    found.exact.then(|| found.start..end_of_value(json, found.start))
+}
+
+/// One past the last byte of the value that starts at byte `start`.
+pub(super) fn end_of_value(json: &str, start: usize) -> usize {
+    skip(json.as_bytes(), start)
 }
 
 /// Escapes one token of a pointer.
@@ -46,7 +48,7 @@ pub(super) fn escape(token: &str) -> String {
     token.replace('~', "~0").replace('/', "~1")
 }
 
-fn unescape(token: &str) -> String {
+pub(super) fn unescape(token: &str) -> String {
     // In this order: `~01` is `~1`, not `/` (RFC 6901, section 4).
     token.replace("~1", "/").replace("~0", "~")
 }
@@ -70,7 +72,7 @@ fn child(json: &str, start: usize, token: &str) -> Option<usize> {
             None
         }
         b'[' => {
-            let mut left = index(token)?;
+            let mut left = sequence_index(token)?;
             while *bytes.get(at)? != b']' {
                 if left == 0 {
                     return Some(at);
@@ -87,43 +89,78 @@ fn child(json: &str, start: usize, token: &str) -> Option<usize> {
     }
 }
 
-/// The pointer from the node that starts at byte `start` to the one that starts at byte `wanted` inside of it; to the
-/// innermost node around it if no node starts there.
-pub(super) fn pointer_to_byte(json: &str, mut start: usize, wanted: usize) -> String {
+/// The pointers from the node that starts at byte `start` to nodes inside of it, by the bytes that these start at, in ascending
+/// order. One pass over the text up to the last of them.
+pub(super) fn pointers_to_bytes(
+    json: &str,
+    start: usize,
+    wanted: impl IntoIterator<Item = usize>,
+) -> Vec<String> {
+    let mut at = start;
+    let mut open: Vec<Open> = Vec::new();
+    let pointers = wanted.into_iter().map(|wanted| {
+        while at < wanted
+            && let Some(next) = after_token(json.as_bytes(), at, &mut open)
+        {
+            at = next;
+        }
+        pointer_of(json, &open)
+    });
+    pointers.collect()
+}
+
+/// A mapping or sequence around a place in the text, and the child of it that the place is in.
+enum Open {
+    /// The bytes of the key, with its quotes; `None` before the first key.
+    Mapping(Option<Range<usize>>),
+    /// The number of the item.
+    Sequence(usize),
+}
+
+/// Reads the bracket, string or other byte at `at`, and returns the place after it; `None` at the end.
+fn after_token(bytes: &[u8], at: usize, open: &mut Vec<Open>) -> Option<usize> {
+    match bytes.get(at)? {
+        b'"' => {
+            let end = skip_string(bytes, at);
+            // A string that a colon follows is a key.
+            if let (Some(Open::Mapping(key)), Some(b':')) = (open.last_mut(), bytes.get(end)) {
+                *key = Some(at..end);
+            }
+            return Some(end);
+        }
+        b'{' => open.push(Open::Mapping(None)),
+        b'[' => open.push(Open::Sequence(0)),
+        b'}' | b']' => {
+            open.pop();
+        }
+        b',' => {
+            if let Some(Open::Sequence(number)) = open.last_mut() {
+                *number += 1;
+            }
+        }
+        _ => {}
+    }
+    Some(at + 1)
+}
+
+fn pointer_of(json: &str, open: &[Open]) -> String {
     let mut pointer = String::new();
-    while start < wanted {
-        let Some((token, next)) = child_around(json, start, wanted) else { break };
+    for around in open {
         pointer.push('/');
-        pointer.push_str(&token);
-        start = next;
+        match around {
+            Open::Mapping(key) => {
+                let quoted = key.clone().and_then(|key| json.get(key)).unwrap_or_default();
+                let key: String = serde_json::from_str(quoted).unwrap_or_default();
+                pointer.push_str(&escape(&key));
+            }
+            Open::Sequence(number) => pointer.push_str(&number.to_string()),
+        }
     }
     pointer
 }
 
-/// The child of a node that the byte `wanted` is in: its escaped token, and where it starts.
-fn child_around(json: &str, start: usize, wanted: usize) -> Option<(String, usize)> {
-    let bytes = json.as_bytes();
-    let is_mapping = match bytes.get(start)? {
-        b'{' => true,
-        b'[' => false,
-        _ => return None,
-    };
-    let (mut at, mut index) = (start + 1, 0usize);
-    while !matches!(bytes.get(at)?, b'}' | b']') {
-        let value = if is_mapping { skip(bytes, at) + 1 } else { at };
-        let end = skip(bytes, value);
-        if (value..end).contains(&wanted) {
-            let key = || serde_json::from_str::<String>(json.get(at..value - 1)?).ok();
-            return Some((if is_mapping { escape(&key()?) } else { index.to_string() }, value));
-        }
-        at = if *bytes.get(end)? == b',' { end + 1 } else { end };
-        index += 1;
-    }
-    None
-}
-
 /// A sequence index: digits without a leading zero (RFC 6901, section 4).
-fn index(token: &str) -> Option<usize> {
+pub(super) fn sequence_index(token: &str) -> Option<usize> {
     let digits = !token.is_empty() && token.bytes().all(|b| b.is_ascii_digit());
     if !digits || (token.len() > 1 && token.starts_with('0')) {
         return None;
@@ -198,7 +235,7 @@ mod tests {
 
     fn text(pointer: &str) -> (&'static str, bool) {
         let found = follow_pointer_as_far_as_possible(JSON, 0, pointer);
-        (JSON.get(found.start..found.end).unwrap(), found.exact)
+        (JSON.get(found.start..end_of_value(JSON, found.start)).unwrap(), found.exact)
     }
 
     #[test]
@@ -215,16 +252,12 @@ mod tests {
 
     #[test]
     fn pointers_of_nodes() {
-        for wanted in ["", "/a", "/a/1", "/a/1/b", "/a/2", "/c~1d", "/c~1d/e~0f", "/", "/q\""] {
-            let start = follow_pointer_as_far_as_possible(JSON, 0, wanted).start;
-            assert_eq!(pointer_to_byte(JSON, 0, start), wanted);
-        }
-        let below = follow_pointer_as_far_as_possible(JSON, 0, "/c~1d").start;
-        assert_eq!(
-            pointer_to_byte(JSON, below, follow_pointer_as_far_as_possible(JSON, 0, "/c~1d/e~0f").start),
-            "/e~0f"
-        );
-        assert_eq!(pointer_to_byte(JSON, 0, JSON.len()), "");
+        let start = |pointer| follow_pointer_as_far_as_possible(JSON, 0, pointer).start;
+        let pointers = ["", "/a", "/a/1", "/a/1/b", "/a/2", "/c~1d", "/c~1d/e~0f", "/", "/q\""];
+        assert_eq!(pointers_to_bytes(JSON, 0, pointers.map(start)), pointers);
+        assert_eq!(pointers_to_bytes(JSON, 0, ["/a/3", "/q\"", "/q\""].map(start)), ["/a/3", "/q\"", "/q\""]);
+        assert_eq!(pointers_to_bytes(JSON, start("/c~1d"), [start("/c~1d/e~0f")]), ["/e~0f"]);
+        assert_eq!(pointers_to_bytes(JSON, 0, [JSON.len(), JSON.len() + 9]), ["", ""]);
     }
 
     #[test]
@@ -235,6 +268,6 @@ mod tests {
         assert!(!text("/a/00").1);
         assert_eq!(text("/a/2/0"), ("[]", false));
         assert_eq!(text("/a/0/z"), ("1", false));
-        assert_eq!(follow_pointer_as_far_as_possible("", 0, "/a"), Found { start: 0, end: 0, exact: false });
+        assert_eq!(follow_pointer_as_far_as_possible("", 0, "/a"), Found { start: 0, exact: false });
     }
 }

@@ -8,6 +8,7 @@
 
 mod catch_panic_of_yaml_parser;
 mod document;
+mod follow_many_pointers;
 mod go_numbers;
 mod input_error;
 mod json_pointer;

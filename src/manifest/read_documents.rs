@@ -12,7 +12,7 @@ use super::node_tree::{Id, NodeKind, Tree};
 use super::read_fault::ReadFault;
 use super::read_yaml::Parsed;
 use super::source_positions::Position;
-use super::split_documents::{Piece, pieces};
+use super::split_documents::{Piece, WrongSeparator, pieces};
 use super::{read_json, read_yaml, write_json, yaml_error_causes};
 
 /// Most values of a stream of JSON values (count). They are decoded together, and each takes about a kilobyte.
@@ -79,8 +79,10 @@ impl<'b> Stream<'b> {
             return;
         }
         let start = if self.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        // A part behind the first begins with a separator that ends the part before it.
+        let continues = origin.line > 1;
         let (start, origin) = self.json_stream(start, origin);
-        for piece in pieces(self.bytes, start, origin) {
+        for piece in pieces(self.bytes, start, origin, continues) {
             self.add_document_or_error(piece);
         }
     }
@@ -137,14 +139,14 @@ impl<'b> Stream<'b> {
             }
             None => bytes,
         };
-        if let Some(at) = separator {
-            // The text after such a line is not a separate document: kubectl stops here.
-            let message = "only a comment may follow the document separator `---`";
+        if let Some(wrong) = separator {
+            // The text after such a line is not a separate document.
+            let fault = fault_of_separator(&wrong);
             let before = self.bytes.get(..range.start).unwrap_or_default();
             let before = before.strip_suffix(b"\xef\xbb\xbf").unwrap_or(before);
             let before = before.strip_suffix(b"\n").unwrap_or(before);
             let line = before.rsplit(|b| *b == b'\n').next().unwrap_or_default();
-            return self.add_error(line, at.line, ReadFault::new(at, message));
+            return self.add_error(line, fault.at.line, fault);
         }
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text,
@@ -222,6 +224,22 @@ impl<'b> Stream<'b> {
     fn add_error(&mut self, text: &[u8], first_line: u32, fault: ReadFault) {
         self.index += 1;
         self.items.push(DocumentOrError::Error(InputError::new(&self.file, text, first_line, fault)));
+    }
+}
+
+fn fault_of_separator(wrong: &WrongSeparator) -> ReadFault {
+    match *wrong {
+        WrongSeparator::NoComment(at) => {
+            ReadFault::new(at, "only a comment may follow the document separator `---`")
+        }
+        WrongSeparator::PartOfDocument(at, character) => {
+            let code = u32::from(character);
+            let message = format!(
+                "kubectl reads this separator as a part of the document after it, because of U+{code:04X}: after `---`, \
+                 write only blanks, and `#` with a comment of ordinary characters behind a blank"
+            );
+            ReadFault::of_our_limit(at, message)
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The namespace that a large body names, as a number: the requests of one namespace wait for one another, and not the
+//! The namespace that a body names, as a number: the requests of one namespace wait for one another, and not the
 //! requests of all others for them.
 
 use std::hash::{BuildHasher, RandomState};
@@ -15,8 +15,8 @@ const MAX_NAME: usize = 64;
 /// So that nobody chooses two namespaces with one number.
 static HASHES: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
-/// The number of the first namespace that a body names. Whoever writes the body may name any, so nothing but the order of
-/// requests of one client depends on it.
+/// The number of the first namespace that a body names. Whoever writes the body may name any, so nothing but the order and
+/// the number of the requests of one client depends on it.
 pub(super) fn hash_of_first_namespace(body: &[u8]) -> u64 {
     hash_of_namespace_if_complete(body).unwrap_or_else(|| HASHES.hash_one(b"".as_slice()))
 }

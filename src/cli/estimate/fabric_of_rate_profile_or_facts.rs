@@ -2,6 +2,7 @@
 
 use super::arguments::Arguments;
 use crate::cli::input;
+use crate::cli::input::links_in_directories::why_link_of_repository_is_refused;
 use crate::estimate::{Fabric, Link};
 use crate::preflight::facts_json_for_monitor::Facts;
 use crate::profile::Profile;
@@ -34,6 +35,10 @@ pub(super) fn fabric_of_rate_profile_or_facts(arguments: &Arguments) -> Result<O
 
 /// The ports of the devices that preflight found. A virtual function shows the rate of its port.
 fn fabric_of_facts_file(file: &Path, transport: Option<Link>) -> Result<Fabric, String> {
+    // As for inputs of a review.
+    if let Some(refused) = why_link_of_repository_is_refused(file) {
+        return Err(refused);
+    }
     let mut text = String::new();
     let opened = File::open(file).map_err(|error| error.to_string())?;
     opened.take(MAX_FACTS_BYTES).read_to_string(&mut text).map_err(|error| error.to_string())?;

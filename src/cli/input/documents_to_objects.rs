@@ -9,6 +9,7 @@ use crate::review::admission_review;
 use crate::snapshot::{Builder, FactError, Layer};
 use crate::text::count_with_noun;
 use serde::Deserialize;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// An object of a document.
@@ -19,6 +20,8 @@ pub(in crate::cli) struct InputObject<'a> {
     pub(in crate::cli) pointer: String,
     /// Where the object starts in the JSON of its document (bytes).
     pub(in crate::cli) start: usize,
+    /// The bytes of its items in the JSON of the document, which are objects of their own; empty for most objects.
+    pub(in crate::cli) items: Range<usize>,
     /// Its text in this JSON, or a corrected copy.
     pub(in crate::cli) json: &'a str,
     pub(in crate::cli) api_version: String,
@@ -223,12 +226,15 @@ fn push_object_and_items<'a>(
     if kind == "AdmissionReview" && api_version.starts_with("admission.k8s.io/") && pointer.is_empty() {
         add_object_of_admission_review(document, json, found);
     } else if !is_only_a_list {
+        let range = |item: &str| document.range_of_text_in_json(item).unwrap_or_default();
+        let ends = items.first().zip(items.last());
         let meta = header.metadata.unwrap_or_default();
         let named = |scalar: Option<Scalar<'_>>| scalar.map(|s| s.text()).filter(|text| !text.is_empty());
         found.push(ObjectSkippedOrUnread::Object(InputObject {
             document,
             pointer: pointer.clone(),
             start,
+            items: ends.map_or(0..0, |((_, first), (_, last))| range(first).start..range(last).end),
             json,
             api_version,
             kind,

@@ -119,10 +119,18 @@ fn is_json(text: &[u8]) -> bool {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start().starts_with(b"{")
 }
 
-/// The start of the last line that separates documents, as kubectl finds them: it starts with `---`.
+/// The start of the last line that separates documents, as kubectl finds them: it starts with `---`. Never right behind another
+/// such line: whether kubectl drops or keeps it then depends on how many there are (see `split_documents`).
 fn last_separator(text: &[u8], from: usize) -> Option<usize> {
-    let at = text.get(from..)?.windows(4).rposition(|window| window == b"\n---")?;
-    Some(from + at + 1)
+    let mut end = text.len();
+    loop {
+        let at = from + text.get(from..end)?.windows(4).rposition(|window| window == b"\n---")?;
+        let line = text.get(..at)?.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+        if !line.starts_with(b"---") {
+            return Some(at + 1);
+        }
+        end = at + 3;
+    }
 }
 
 #[cfg(test)]
@@ -149,6 +157,10 @@ mod tests {
         let found = parts(text);
         assert_eq!(found.iter().map(|(length, _)| length).sum::<usize>(), 3 * length);
         assert_eq!(found.iter().map(|(_, line)| *line).collect::<Vec<_>>(), [1, 3, 5]);
+        // A separator behind another one may belong to its document.
+        let document = format!("---\n---\na: {}\n", "x".repeat(PART / 2));
+        let text: &'static [u8] = Vec::leak(document.repeat(3).into_bytes());
+        assert_eq!(parts(text).iter().map(|(_, line)| *line).collect::<Vec<_>>(), [1, 4, 7]);
         // JSON has no separators.
         let text: &'static [u8] = Vec::leak(format!("{{}}\n---\n{}", "x".repeat(PART * 2)).into_bytes());
         assert_eq!(parts(text).len(), 1);

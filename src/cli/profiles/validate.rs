@@ -4,7 +4,7 @@ use crate::cli::Exit;
 use crate::cli::input::documents_to_objects::{self, InputObject, ObjectSkippedOrUnread};
 use crate::cli::input::{profile_faults, read_and_find_profiles, read_files_and_directories};
 use crate::cli::lines_on_stderr::write_error;
-use crate::manifest::Document;
+use crate::manifest::{Document, DuplicateKey};
 use crate::profile::FabricProfile;
 use crate::report::UnreadInput;
 use crate::report::ci::text_without_runner_commands;
@@ -12,6 +12,7 @@ use crate::text::{count_with_noun, nearest_if_probably_meant};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -113,11 +114,6 @@ impl Checked {
             return;
         }
         self.profiles += 1;
-        // The last value counts, which is rarely what the author sees.
-        for twice in object.document.duplicates_in(object.part_of_document()) {
-            let message = format!("duplicate key {:?} (first on line {})", twice.key, twice.first.line);
-            fault(&object.document.pointer_of_duplicate_key(object.part_of_document(), twice), &message);
-        }
         match profile_faults::profile_or_faults(object.json, bases, profile_faults::MAX_FAULTS) {
             Ok(profile) => {
                 let name = profile.metadata.name;
@@ -131,8 +127,35 @@ impl Checked {
             }
             Err(faults) => faults.iter().for_each(|found| fault(&found.pointer, &found.message)),
         }
+        self.faults.splice(first..first, faults_of_repeated_keys(object));
         if let Some(own) = self.faults.get_mut(first..) {
             own.sort_by_key(|fault| (fault.line, fault.column));
         }
     }
+}
+
+/// The keys that an object gives twice. The last value counts, which is rarely what the author sees.
+fn faults_of_repeated_keys(object: &InputObject<'_>) -> Vec<UnreadInput> {
+    let (repeated, all) = object.document.repeated_keys_in(
+        object.part_of_document(),
+        &object.items,
+        profile_faults::MAX_FAULTS,
+    );
+    let last = repeated.len();
+    let fault = |((path, twice), number): ((String, &DuplicateKey), usize)| {
+        let others = match all - last {
+            more if more > 0 && number == last => {
+                format!("; {}", count_with_noun(more, "more duplicate key"))
+            }
+            _ => String::new(),
+        };
+        let (key, first, base) = (&twice.key, twice.first.line, &object.pointer);
+        UnreadInput {
+            file: Arc::clone(&object.document.file),
+            line: twice.second.line,
+            column: twice.second.column,
+            message: format!("{base}{path}: duplicate key {key:?} (first on line {first}){others}"),
+        }
+    };
+    repeated.into_iter().zip(1..).map(fault).collect()
 }

@@ -6,7 +6,7 @@ use crate::cli::input::documents_to_objects::InputObject;
 use crate::decision_limits::RunBudget;
 use crate::json::decode_with_place::{self, DecodeError};
 use crate::json::types_of_decoded_fields::optional_struct;
-use crate::manifest;
+use crate::manifest::{self, DuplicateKey};
 use crate::pod::pod_fields::Metadata;
 use crate::pod::{PodView, templates_by_shape};
 use crate::report::{Located, Place, ReviewedObject};
@@ -111,17 +111,22 @@ fn source_line<'a>(given: GivenObject<'a>, pointer: &str) -> &'a str {
 }
 
 /// Keys of an object that its file gives twice, with the place of the second. Paths start at the object.
-pub(super) fn findings_on_repeated_keys(object: &InputObject<'_>) -> impl Iterator<Item = Located<Finding>> {
-    let (document, part) = (object.document, object.part_of_document());
-    let all = document.duplicates_in(part);
-    let last = all.len().min(MAX_REPEATED);
-    all.iter().take(MAX_REPEATED).zip(1..).filter_map(move |(twice, number)| {
-        let path = document.pointer_of_duplicate_key(part, twice);
+pub(super) fn findings_on_repeated_keys(object: &InputObject<'_>, work: &RunBudget) -> Vec<Located<Finding>> {
+    let (repeated, all) =
+        object.document.repeated_keys_in(object.part_of_document(), &object.items, MAX_REPEATED);
+    if all > 0 {
+        // A List in Lists is looked through once for each, and the paths repeat long keys.
+        let paths: usize = repeated.iter().map(|(path, _)| path.len()).sum();
+        work.spend((object.json.len() + paths) / BYTES_PER_WORK);
+    }
+    let last = repeated.len();
+    let finding = |((path, twice), number): ((String, &DuplicateKey), usize)| {
         let finding = inputs::finding_on_repeated_key(&path, &twice.key, twice.first.line)?;
         let found = Located::new(finding, Place { line: twice.second.line, column: twice.second.column });
-        let repeats = if number == last { all.len() - last } else { 0 };
+        let repeats = if number == last { all - last } else { 0 };
         Some(Located { repeats, ..found })
-    })
+    };
+    repeated.into_iter().zip(1..).filter_map(finding).collect()
 }
 
 /// The result that a value of an object belongs to, with the path of the value in it: the innermost template around it,

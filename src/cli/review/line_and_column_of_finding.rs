@@ -1,21 +1,26 @@
-//! The line and column of a finding in its file.
+//! The lines and columns of findings in their file.
 
 use super::document_results::GivenObject;
-use crate::cli::input::place_of_value;
-use crate::manifest::Part;
+use crate::manifest::{Part, Position};
 use crate::report::Place;
 use crate::rules::Finding;
 
-/// The place of a finding, whose path starts at a part of the object.
-pub(super) fn place_of_finding(given: GivenObject<'_>, part: Part<'_>, finding: &Finding) -> Place {
-    let GivenObject { file, object } = given;
-    match finding.spot {
-        None => place_of_value(object.document, part, &finding.path),
-        Some(spot) => {
-            let spot = (spot.line, spot.column);
-            let lines_from = |line: u32| file.lines().bytes_from_line(line);
-            let at = object.document.position_inside_string(lines_from, part, &finding.path, spot);
-            Place { line: at.line, column: at.column }
-        }
-    }
+/// The places of findings, whose paths start at a part of the object. The part is looked through once for all of them, and once
+/// more for each fault in a text.
+pub(super) fn places_of_findings(
+    given: GivenObject<'_>,
+    part: Part<'_>,
+    findings: &[&Finding],
+) -> Vec<Place> {
+    let document = given.object.document;
+    let paths: Vec<&str> = findings.iter().map(|finding| finding.path.as_str()).collect();
+    let of_values = document.positions_in_part_at_or_above(part, &paths);
+    let place = |(finding, of_value): (&&Finding, Position)| {
+        let at = finding.spot.map_or(of_value, |spot| {
+            let lines_from = |line: u32| given.file.lines().bytes_from_line(line);
+            document.position_inside_string(lines_from, part, &finding.path, (spot.line, spot.column))
+        });
+        Place { line: at.line, column: at.column }
+    };
+    findings.iter().zip(of_values).map(place).collect()
 }

@@ -38,16 +38,14 @@ pub(super) fn fold_copies_of_anchored_values(document: &Document, results: &mut 
         // A corrected text is not in the document.
         let of_text = result.part.as_ref().map(|range| Part { start: range.start, pointer: "" });
         let part = of_text.unwrap_or(Part { start: result.start, pointer: template });
+        let paths: Vec<&str> = result.findings.iter().map(|found| found.item.path.as_str()).collect();
+        let mut origins = document.source_positions_of_copies(part, &paths).into_iter();
         let mut number = 0;
         result.findings.retain(|found| {
             let finding = &found.item;
             let pointer = format!("{base}{}", finding.path);
             // A finding on a whole pod is about that pod.
-            let origin = if finding.path.is_empty() {
-                None
-            } else {
-                document.source_position_if_document_has_aliases(part, &finding.path)
-            };
+            let origin = origins.next().flatten().filter(|_| !finding.path.is_empty());
             let Some((origin, exists)) = origin else {
                 number += 1;
                 return true;

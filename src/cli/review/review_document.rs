@@ -8,9 +8,7 @@ use crate::cli::estimate::PodsToEstimate;
 use crate::cli::input::documents_to_objects::{
     InputObject, ObjectSkippedOrUnread, objects_in, unread_value_with_place,
 };
-use crate::cli::input::{
-    Loaded, LoadedFile, UnreadAndSkippedInputs, place_of_value, report_unread, source_of_object,
-};
+use crate::cli::input::{Loaded, LoadedFile, UnreadAndSkippedInputs, report_unread, source_of_object};
 use crate::cli::lines_on_stderr::write_error;
 use crate::decision_limits::DecisionLimits;
 use crate::facts::{EnforcementMode, FactKind, is_fact};
@@ -40,8 +38,9 @@ const WORK_OF_OBJECT: usize = 50;
 /// Bytes of an object that are read and decided on in one unit of the work of a run, apart from what decisions count.
 const BYTES_OF_OBJECT_PER_WORK: usize = 4;
 
-/// Bytes in which a place is looked for in one unit of the work of a run.
-const BYTES_PER_WORK: usize = 128;
+/// Bytes in which places are looked for in one unit of the work of a run: once for all findings, twice in a document with YAML
+/// aliases, and once for each fault in a text.
+const BYTES_PER_WORK: usize = 32;
 
 pub(in crate::cli) fn review_document(
     file: &LoadedFile,
@@ -154,13 +153,13 @@ fn add_results_of_object(
         readable.unknown.iter().for_each(|pointer| {
             findings_in_text::drop_findings_of_unknown_value(&mut decided.results, pointer)
         });
-        let placed = |finding: Finding| {
-            let place = place_of_value(given.object.document, given.object.part_of_document(), &finding.path);
-            Located::new(finding, place)
-        };
+        let findings: Vec<&Finding> = readable.findings.iter().collect();
+        let part = given.object.part_of_document();
+        let places = line_and_column_of_finding::places_of_findings(given, part, &findings);
+        let placed = readable.findings.into_iter().zip(places);
         findings_in_text::add_findings_to_innermost_results(
             &mut decided.results,
-            readable.findings.into_iter().map(placed),
+            placed.map(|(finding, place)| Located::new(finding, place)),
             own,
         );
     }
@@ -170,7 +169,7 @@ fn add_results_of_object(
     }
     findings_in_text::add_findings_to_innermost_results(
         &mut decided.results,
-        findings_in_text::findings_on_repeated_keys(given.object),
+        findings_in_text::findings_on_repeated_keys(given.object, &setting.work).into_iter(),
         own,
     );
     for mut templated in placeholders::take_out_findings_of_placeholders(given, &mut decided.results, own) {
@@ -330,9 +329,11 @@ fn add_result_of_template(
     let object = given.object;
     match decision {
         Ok(decision) => {
-            // Each finding is looked for in the text of the template, which YAML aliases may repeat.
-            let findings = decision.findings.len() + decision.suppressed.len();
-            setting.work.spend(findings.saturating_mul(json.len() / BYTES_PER_WORK));
+            // Findings are looked for in the text of the template, which YAML aliases may repeat.
+            let suppressed = decision.suppressed.iter().map(|item| &item.finding);
+            let findings = decision.findings.iter().chain(suppressed);
+            let passes = 2 + findings.filter(|finding| finding.spot.is_some()).count();
+            setting.work.spend(passes.saturating_mul(json.len() / BYTES_PER_WORK));
             // Equal templates share one decision, but each has the changes.
             let changes = decision.plan.changes.iter().map(|change| change.edit.cost_in_planned_values() - 1);
             setting.work.spend(changes.sum::<usize>().saturating_mul(WORK_OF_CHANGE));
@@ -397,19 +398,15 @@ fn make_result_with_places(
 ) -> ReviewedObject {
     let object = given.object;
     let part = object.part_of_template(json, template.as_deref().unwrap_or_default());
-    let place = |finding: &Finding| line_and_column_of_finding::place_of_finding(given, part, finding);
-    let findings = std::mem::take(&mut decision.findings).into_iter();
-    let findings = findings.map(|item| {
-        let place = place(&item);
-        Located::new(item, place)
-    });
-    let findings = findings.collect();
-    let suppressed = std::mem::take(&mut decision.suppressed).into_iter();
-    let suppressed = suppressed.map(|item| {
-        let place = place(&item.finding);
-        Located::new(item, place)
-    });
-    let suppressed = suppressed.collect();
+    let findings = std::mem::take(&mut decision.findings);
+    let suppressed = std::mem::take(&mut decision.suppressed);
+    let all: Vec<&Finding> = findings.iter().chain(suppressed.iter().map(|item| &item.finding)).collect();
+    let places = line_and_column_of_finding::places_of_findings(given, part, &all);
+    let mut places = places.into_iter();
+    let findings = findings.into_iter().zip(places.by_ref());
+    let findings = findings.map(|(item, place)| Located::new(item, place)).collect();
+    let suppressed = suppressed.into_iter().zip(places);
+    let suppressed = suppressed.map(|(item, place)| Located::new(item, place)).collect();
     ReviewedObject {
         source: source_of_object(object.document, object.start, &object.pointer),
         api_version: object.api_version.clone(),

@@ -11,7 +11,7 @@ pub(super) fn candidates_by_selectors_alone(
 ) -> (Candidates, bool) {
     let snapshot = subject.snapshot;
     let admitted = snapshot.profiles().filter(|p| snapshot.admits(p, subject.namespace));
-    let admitted = admitted.take_while(|_| !subject.deadline.is_over());
+    let admitted = admitted.take_while(|_| conditions.may_compare_another(subject.deadline));
     let (asked, open): (Vec<_>, Vec<_>) = admitted
         .filter(|p| conditions.may_fit_nodes_of(p))
         .partition(|p| conditions.strength(p) > Strength::Open);

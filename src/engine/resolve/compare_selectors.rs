@@ -151,6 +151,13 @@ impl<'a> Conditions<'a> {
         term.get(key).or_else(|| self.shared.get(key))
     }
 
+    /// Takes a comparison with one profile from the budget of the run; returns whether there is time left for it.
+    pub(super) fn may_compare_another(&self, deadline: &DecisionLimits<'_>) -> bool {
+        let labels = || 1 + self.shared.len() + self.terms.iter().map(BTreeMap::len).sum::<usize>();
+        deadline.spend_work_of_run(labels);
+        !deadline.is_over()
+    }
+
     /// Whether a node could satisfy both the pod and the profile. A profile that names no nodes fits nothing here.
     pub(crate) fn may_fit_nodes_of(&self, profile: &Profile) -> bool {
         let Some(selection) = self.catalog.selection_of(&profile.name) else { return false };

@@ -1,7 +1,7 @@
 //! The whole explanation of a resolution: each step with its inputs and result, where the pod can land, and what
 //! every profile would have needed. Slower than [`resolve_profile_of_pod`] and never on the request path.
 
-use super::profile_by_resources_and_networks::NodesThatLabelsFit;
+use super::words_of_own_resources_and_networks::words_of_own_resources_and_networks;
 use super::{
     Conditions, Evidence, MissingNetworkOrResource, Resolution, SinceInjection, Strength,
     missing_networks_and_resources, resolve_profile_of_pod, unmet_condition_of_when,
@@ -209,7 +209,7 @@ fn steps(
         ),
         ("own", words_of_own_resources_and_networks(subject)),
         ("nodes", words_of_nodes(fits, usable.as_ref(), constraints.is_partial(), snapshot)),
-        ("selectors", selectors(constraints, snapshot, subject.namespace)),
+        ("selectors", selectors(constraints, subject)),
         ("namespace", namespace),
         (
             "cluster",
@@ -232,56 +232,6 @@ fn steps(
         decided |= decides;
     }
     steps
-}
-
-/// The resources and networks of the pod that profiles know.
-fn words_of_own_resources_and_networks(subject: &Subject<'_>) -> String {
-    let catalog = subject.snapshot.catalog();
-    let names = |profiles: &mut dyn Iterator<Item = &str>| {
-        let mut names: Vec<&str> = profiles.collect();
-        let rest = names.len().saturating_sub(super::MAX_CANDIDATES_SHOWN);
-        names.truncate(super::MAX_CANDIDATES_SHOWN);
-        let more = if rest > 0 { format!(", {rest} more") } else { String::new() };
-        format!("{}{more}", names.join(", "))
-    };
-    let mut said: Vec<String> = Vec::new();
-    let mut add = |text: String| {
-        if !said.contains(&text) {
-            said.push(text);
-        }
-    };
-    let nodes = NodesThatLabelsFit::of(subject);
-    for container in subject.pod.containers() {
-        for resource in
-            container.resource_names().filter(|r| container.units_of_resource(r).is_some_and(|u| u > 0))
-        {
-            let serving = catalog.with_resource(resource);
-            if !serving.is_empty() {
-                let of = names(&mut serving.iter().map(|p| p.name.as_str()));
-                let excluded = match serving {
-                    [only] if nodes.exclude_nodes_of(only, subject) => {
-                        ", but the pod's selectors exclude the nodes of this profile"
-                    }
-                    _ => "",
-                };
-                add(format!("resource {} belongs to {of}{excluded}", escaped_and_cut(resource, 80)));
-            }
-        }
-    }
-    for item in subject.readable_networks().iter().flat_map(|n| &n.items) {
-        let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
-        let having = catalog.with_network(namespace, &item.name, subject.namespace);
-        let mut having = having.iter().map(|p| p.name.as_str()).peekable();
-        if having.peek().is_some() {
-            let name = escaped_and_cut(&item.name, 80);
-            add(format!("network {namespace}/{name} belongs to {}", names(&mut having)));
-        }
-    }
-    if said.is_empty() {
-        "the pod requests no resource and no network of any profile".to_owned()
-    } else {
-        said.join("; ")
-    }
 }
 
 fn words_of_nodes(
@@ -344,10 +294,12 @@ fn fabrics(set: &ClassSet, snapshot: &Snapshot) -> ShownEntries<(ShownEntries<St
 }
 
 /// The profiles whose nodes the pod's selectors ask for, and those that they leave open.
-fn selectors(constraints: &NodeConstraintsOfPod<'_>, snapshot: &Snapshot, namespace: &str) -> String {
-    let conditions = Conditions::of(constraints, (snapshot, namespace), &NEVER);
+fn selectors(constraints: &NodeConstraintsOfPod<'_>, subject: &Subject<'_>) -> String {
+    let snapshot = subject.snapshot;
+    let conditions = Conditions::of(constraints, (snapshot, subject.namespace), &NEVER);
     let fitting: Vec<_> = snapshot
         .profiles()
+        .take_while(|_| conditions.may_compare_another(subject.deadline))
         .filter(|p| conditions.may_fit_nodes_of(p))
         .map(|p| (conditions.strength(p), p.name.as_str()))
         .collect();

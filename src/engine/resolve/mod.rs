@@ -30,6 +30,7 @@ mod rail_faults;
 mod selector_strength;
 mod which_candidate_of_nodes_wins;
 mod whose_require_and_forbid_hold;
+mod words_of_own_resources_and_networks;
 
 pub(crate) use crate::snapshot::admits;
 pub(crate) use candidates_by_nodes::waits_for_nodes_of_profile;

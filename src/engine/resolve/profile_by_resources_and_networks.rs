@@ -98,7 +98,11 @@ impl<'a> NodesThatLabelsFit<'a> {
         }
         let conditions =
             || Conditions::of(&self.constraints, (snapshot, subject.namespace), subject.deadline);
-        let may_meet = || self.conditions.get_or_init(conditions).may_fit_nodes_of(profile);
+        let may_meet = || {
+            let conditions = self.conditions.get_or_init(conditions);
+            // A decision without time left is not used.
+            !conditions.may_compare_another(subject.deadline) || conditions.may_fit_nodes_of(profile)
+        };
         let Some(carrying) = catalog.node_classes_of(&profile.name).filter(|carrying| !carrying.is_clear())
         else {
             return !may_meet();

@@ -26,7 +26,7 @@ impl AskedProfiles {
         let profiles = snapshot
             .profiles()
             .filter(|p| snapshot.admits(p, subject.namespace))
-            .take_while(|_| !subject.deadline.is_over())
+            .take_while(|_| conditions.may_compare_another(subject.deadline))
             .map(|p| (Arc::clone(p), conditions.terms_about_nodes_of(p)))
             .filter(|(p, terms)| terms.is_any_asking() && unmet_condition_of_when(p, subject).is_none());
         Self { profiles: profiles.collect() }

@@ -151,7 +151,10 @@ fn repeated_keys() {
             panic!()
         };
         assert_eq!((key.as_str(), first.line, second.line), ("b/c", 2, 3));
-        assert_eq!(document.pointer_of_duplicate_key(Part::default(), twice), "/a/0/b~1c");
+        assert_eq!(
+            document.repeated_keys_in(Part::default(), &(0..0), 1),
+            (vec![("/a/0/b~1c".to_owned(), twice)], 1)
+        );
     }
 }
 
@@ -159,15 +162,17 @@ fn repeated_keys() {
 fn repeated_keys_of_a_part() {
     let document = document("a:\n- b: 1\n  b: 2\n- c: {d: 1, d: 2, d: 3}\n  c: {d: 1, d: 2}\nb: 1\nb: 2\n");
     let of = |pointer| {
-        let part = Part { start: 0, pointer };
-        let pointers =
-            document.duplicates_in(part).iter().map(|twice| document.pointer_of_duplicate_key(part, twice));
-        pointers.collect::<Vec<_>>()
+        let (keys, all) = document.repeated_keys_in(Part { start: 0, pointer }, &(0..0), 3);
+        (keys.into_iter().map(|(pointer, _)| pointer).collect::<Vec<_>>().join(" "), all)
     };
-    assert_eq!(of(""), ["/b", "/a/0/b", "/a/1/c", "/a/1/c/d"]);
-    assert_eq!(of("/a/0"), ["/b"]);
-    assert_eq!(of("/a/1"), ["/c", "/c/d"]);
-    assert_eq!(of("/b"), [""; 0]);
+    assert_eq!(of(""), ("/b /a/0/b /a/1/c".to_owned(), 4));
+    assert_eq!(of("/a/0"), ("/b".to_owned(), 1));
+    assert_eq!(of("/a/1"), ("/c /c/d".to_owned(), 2));
+    assert_eq!(of("/b"), (String::new(), 0));
+    let item = document.json.get().find("{\"b\"").unwrap();
+    let (keys, all) = document.repeated_keys_in(Part::default(), &(item..item + 7), 9);
+    let keys: Vec<String> = keys.into_iter().map(|(pointer, _)| pointer).collect();
+    assert_eq!((keys.join(" ").as_str(), all), ("/b /a/1/c /a/1/c/d", 3));
     assert_eq!(of("/a/7"), of("/a"));
 }
 

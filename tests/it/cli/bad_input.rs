@@ -51,6 +51,9 @@ const BROKEN: &[(&str, &str, (u64, u64), &str)] = &[
     ("json", "{\"kind\": \"Pod\" \"spec\": {}}", (1, 16), "`,`"),
     ("unknown_alias", "kind: Pod\nmetadata: *nothing\n", (2, 11), "nothing"),
     ("text_after_the_separator", "kind: Pod\n--- kind: Pod\n", (2, 5), "separator"),
+    ("line_after_the_comment_of_a_separator", "--- # a\rkind: Pod\rspec: {}\n", (1, 8), "U+000D"),
+    ("next_line_after_the_comment_of_a_separator", "a: 1\n---\n--- # \u{85}kind: Pod\n", (3, 7), "U+0085"),
+    ("text_that_only_looks_like_a_separator", "---#a: '\nx: '\nkind: Pod\n", (1, 4), "separator"),
 ];
 
 pub(crate) fn add(suite: &mut Suite) {

@@ -17,6 +17,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("links_of_others::no_output_follows_a_link_out_of_the_repository", outputs);
     suite.add("links_of_others::a_linked_file_is_judged_under_each_configuration", configurations);
     suite.add("links_of_others::the_directory_of_git_is_outside", directory_of_git);
+    suite.add("links_of_others::baselines_and_facts_outside_are_errors", baselines_and_facts);
     suite.add("links_of_others::a_case_outside_of_the_repository_is_an_error", case_outside);
 }
 
@@ -108,6 +109,28 @@ fn case_outside() -> Outcome {
     let ran = test(&[])?;
     same(&ran.stderr, true, ran.stderr.contains("d.yaml:1:1: the symbolic link leads to "))?;
     Ok(same("exit code with the link", 2, ran.code)?)
+}
+
+/// A link to a terminal would wait for input without end. The file here is one that the command could read.
+fn baselines_and_facts() -> Outcome {
+    let scratch = Scratch::new()?;
+    scratch.write("tree/.git/config", "")?;
+    scratch.write("tree/pod.yaml", POD)?;
+    scratch.write("facts.json", "{}")?;
+    let at = |arguments: &[&str]| run(arguments, b"", &scratch.path().join("tree"));
+    same("exit code", 0, at(&["review", "pod.yaml", "--write-baseline", "../baseline.json"])?.code)?;
+    link(&scratch, "../baseline.json", "tree/baseline.json")?;
+    link(&scratch, "../facts.json", "tree/facts.json")?;
+    same("exit code", 0, at(&["review", "pod.yaml", "--baseline", "../baseline.json"])?.code)?;
+    for arguments in [
+        &["review", "pod.yaml", "--baseline", "baseline.json"][..],
+        &["estimate", "--parameters", "7e9", "--compute", "1s", "--facts", "facts.json"],
+    ] {
+        let ran = at(arguments)?;
+        same(&format!("exit code of {arguments:?}: {}", ran.stderr), 2, ran.code)?;
+        same(&ran.stderr, true, ran.stderr.contains("the symbolic link leads to "))?;
+    }
+    Ok(())
 }
 
 /// The directory `.git` holds credentials of remotes.

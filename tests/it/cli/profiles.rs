@@ -35,6 +35,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("profiles::many_cases_beside_profiles_and_nodes_end_in_an_error", many_profiles);
     suite.add("profiles::long_expectations_take_time_by_their_length", long_expectations);
     suite.add("profiles::a_case_sees_no_object_of_another", apart);
+    suite.add("profiles::many_repeated_keys_are_counted", many_repeated_keys);
     suite.add("profiles::usage", usage);
     for name in names(&how_to()) {
         suite.add(format!("profiles::how_to::{name}"), move || Ok(page(&name)?));
@@ -197,6 +198,24 @@ fn update() -> Outcome {
     let new = read(&scratch.path().join("cases/new.expected.yaml"))?;
     let keys = ["profile: null", "verdict: allow", "changes: []", "findings: []"];
     Ok(same(&new, Vec::<&str>::new(), keys.into_iter().filter(|key| !new.contains(key)).collect())?)
+}
+
+/// Each of them took time by the length of the profile.
+fn many_repeated_keys() -> Outcome {
+    let scratch = Scratch::new()?;
+    let text = format!(
+        "apiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {{name: p, labels: {{{}}}}}\nspec: \
+         {{base: roce-sriov}}\n",
+        "a: b, ".repeat(54)
+    );
+    scratch.write("profile.yaml", text)?;
+    let ran = profiles(&["validate", "profile.yaml"], scratch.path())?;
+    same("exit code", 1, ran.code)?;
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    let key = "/metadata/labels/a: duplicate key \"a\" (first on line 3)";
+    same("first", format!("profile.yaml:3:36: {key}").as_str(), lines[0])?;
+    same("last", format!("profile.yaml:3:330: {key}; 3 more duplicate keys").as_str(), lines[49])?;
+    Ok(same("sum", "1 profile, 50 faults", lines[50])?)
 }
 
 fn unreadable_update() -> Outcome {

@@ -119,6 +119,24 @@ const JSON_VALUES: &[&str] = &[
     "1,\n\t\"y\":2",
 ];
 
+/// Streams with separators that kubectl drops, keeps or refuses; `THING` and `OTHER` stand for objects, and the lines of `OTHER`
+/// end with a carriage return alone.
+const STREAMS: &[&str] = &[
+    "THING---\nTHING---\n---\nTHING",
+    "---\nTHING--- # a\rOTHER",
+    "THING--- # a\u{2028}OTHER",
+    "THING---\n---\n--- # a\rOTHER",
+    "---\n--- # a\rOTHER",
+    "THING--- # a\u{85}OTHER\n---\nTHING",
+    "\n--- # a\rOTHER",
+    "---\t # a\r\r\nTHING",
+    "---\r\n---\r\nTHING",
+    "---#a\nTHING",
+    "---\u{a0}\nTHING",
+    "--- # \u{7f}\nTHING",
+    "--- # \u{feff}\nTHING",
+];
+
 pub(crate) fn add(suite: &mut Suite) {
     let (shared, tools) =
         (suite.need(Need::Shared, "yaml_oracle::corpus"), suite.need(Need::E2e, "yaml_oracle"));
@@ -133,6 +151,17 @@ pub(crate) fn add(suite: &mut Suite) {
     for (name, body) in DOCUMENTS {
         let kubectl = kubectl.clone();
         suite.add(format!("yaml_oracle::document::{name}"), move || Ok(thing(&kubectl, body)?));
+    }
+    for (number, stream) in STREAMS.iter().enumerate() {
+        let kubectl = kubectl.clone();
+        suite.add(format!("yaml_oracle::stream::{number:02}"), move || {
+            let thing = "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: thing}\n";
+            let text = stream.replace("THING", thing).replace("OTHER", &thing.replace('\n', "\r"));
+            let scratch = Scratch::new()?;
+            scratch.write("thing.yaml", &text)?;
+            Ok(compare(&kubectl, &scratch.path().join("thing.yaml"))
+                .map_err(|e| format!("{e}\nof {text:?}"))?)
+        });
     }
     for (number, value) in JSON_VALUES.iter().enumerate() {
         let kubectl = kubectl.clone();

@@ -78,6 +78,7 @@ fn profiles(case: &Value, snapshot: &Snapshot) -> Option<[Option<String>; 2]> {
         mode: EnforcementMode::Enforce,
         opted_in: true,
         profile: None,
+        as_if_running: false,
         deadline: &NEVER,
     };
     let decided = decide_workload(request, snapshot);

@@ -145,9 +145,8 @@ impl Config {
             let place = document.position_at_or_above_pointer(pointer);
             at(place.line, place.column, message)
         };
-        if let Some(twice) = document.warnings.first() {
-            let pointer = document.pointer_of_duplicate_key(Part::default(), twice);
-            return Err(problem(&pointer, format!("duplicate key {:?}", twice.key)));
+        if let Some((pointer, twice)) = document.repeated_keys_in(Part::default(), &(0..0), 1).0.first() {
+            return Err(problem(pointer, format!("duplicate key {:?}", twice.key)));
         }
         let keys: Keys = decode_with_place::decode_object(document.json.get())
             .map_err(|e| problem(&e.pointer, e.message))?;

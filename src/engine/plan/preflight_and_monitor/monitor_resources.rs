@@ -71,7 +71,8 @@ fn values_within_resources_of_pod<'v>(
     let sum =
         pod.containers().iter().chain(sidecars).filter_map(request).fold(amount, Quantity::saturating_add);
     let (limit_of_containers, _) = values_that_all_containers_have(pod, name, own);
-    let limit = limit_of_pod.map_or(limit_of_containers, |(most, text)| Some(if most < amount { text } else { own }));
+    let limit =
+        limit_of_pod.map_or(limit_of_containers, |(most, text)| Some(if most < amount { text } else { own }));
     Some((limit, Some(if sum <= room { own } else { "0" })))
 }
 
@@ -122,7 +123,10 @@ mod tests {
             resources_json_of_monitor(&pod, &monitor()).unwrap()
         };
         assert_eq!(init(""), r#"{"limits":{"cpu":"20m"},"requests":{"cpu":"20m"}}"#);
-        assert_eq!(init(r#","restartPolicy":"Always""#), r#"{"limits":{"cpu":"20m"},"requests":{"cpu":"0"}}"#);
+        assert_eq!(
+            init(r#","restartPolicy":"Always""#),
+            r#"{"limits":{"cpu":"20m"},"requests":{"cpu":"0"}}"#
+        );
         // What the pod as a whole does not limit follows the containers.
         let memory = r#"{"requests":{"memory":"1Gi","ephemeral-storage":"2Gi"}}"#;
         assert_eq!(

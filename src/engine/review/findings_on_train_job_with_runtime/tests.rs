@@ -43,7 +43,7 @@ fn job(spec: Value) -> Value {
 #[test]
 fn the_job_set_is_suspended_with_the_train_job() {
     for suspend in [json!(true), json!(false), Value::Null] {
-        let joined = joined("TrainingRuntime", RUNTIME, &job(json!({"suspend": suspend}))).unwrap();
+        let joined = joined("ClusterTrainingRuntime", RUNTIME, &job(json!({"suspend": suspend}))).unwrap();
         let set: Value = serde_json::from_str(&joined.json).unwrap();
         assert_eq!(set["spec"]["suspend"], suspend);
     }

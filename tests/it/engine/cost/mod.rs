@@ -26,6 +26,7 @@ mod memory_of_a_namespace;
 mod memory_of_kept_objects;
 mod nccl_log;
 mod objects_to_grow;
+mod offline_aliases;
 mod offline_findings;
 mod offline_review;
 mod repeated_in_workloads;
@@ -64,6 +65,9 @@ pub(crate) fn add(suite: &mut Suite) {
     }
     suite.add("cost::review", offline_review::proportionate);
     suite.add("cost::findings_in_long_documents", offline_findings::proportionate);
+    suite.add("cost::repeated_keys_in_lists_in_lists", offline_aliases::repeated_keys);
+    suite.add("cost::places_of_findings_beside_copies", offline_aliases::places_of_findings);
+    suite.add("cost::why_of_containers_with_the_same_resources", offline_aliases::resources_of_containers);
     suite.add("cost::files_of_strangers", files_of_strangers::proportionate);
     suite.add("cost::discover", offline_review::discover);
     suite.add("cost::policies_of_one_file", offline_review::policies);

@@ -212,7 +212,11 @@ fn ratchet() -> Outcome {
 
 /// Two fabrics are possible until a queue adds the labels of nodes.
 fn suspended() -> Outcome {
-    let of = |name: &str| PROFILE.replace("h100", name).replace("{base", &format!("{{nodeSelector: {{matchLabels: {{pool: {name}}}}}, base"));
+    let of = |name: &str| {
+        PROFILE
+            .replace("h100", name)
+            .replace("{base", &format!("{{nodeSelector: {{matchLabels: {{pool: {name}}}}}, base"))
+    };
     let profiles = format!("{}---\n{}", of("a"), of("b"));
     let server = Server::start(
         &[("profiles.yaml", &profiles)],
