@@ -218,9 +218,15 @@ fn suspended() -> Outcome {
             .replace("{base", &format!("{{nodeSelector: {{matchLabels: {{pool: {name}}}}}, base"))
     };
     let profiles = format!("{}---\n{}", of("a"), of("b"));
+    let node = |name: &str| {
+        format!(
+            "apiVersion: v1\nkind: Node\nmetadata: {{name: {name}, labels: {{pool: {name}}}}}\nstatus: {{allocatable: {{nvidia.com/gpu: \"8\", nvidia.com/sriov_resource: \"8\"}}}}\n"
+        )
+    };
+    let nodes = format!("{}---\n{}", node("a"), node("b"));
     let server = Server::start(
-        &[("profiles.yaml", &profiles)],
-        &["--profiles", "profiles.yaml", "--workloads", "deny"],
+        &[("profiles.yaml", &profiles), ("nodes.yaml", &nodes)],
+        &["--profiles", "profiles.yaml", "--cluster", "nodes.yaml", "--workloads", "deny"],
     )?;
     let mut pods = template(&json!([]));
     pods["metadata"] = json!({});
