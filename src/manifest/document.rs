@@ -172,8 +172,9 @@ impl Document {
         }
     }
 
-    /// The first keys that a part gives twice, at most so many, each with its RFC 6901 pointer from the start of the part; and
-    /// the number of all. Keys in a range of the JSON text do not count. Two passes over the part, however many keys there are.
+    /// The keys that a part gives twice: the first `most` of them, each with its RFC 6901 pointer from the start of the part,
+    /// and the number of all. Keys within the bytes `without` are left out, because the items of a list are objects of their
+    /// own. The text of the part is read twice, whether it has one such key or a thousand.
     #[must_use]
     pub fn repeated_keys_in(
         &self,

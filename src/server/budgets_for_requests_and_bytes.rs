@@ -218,6 +218,19 @@ mod tests {
     }
 
     #[test]
+    fn a_namespace_may_always_have_one_body_and_is_forgotten_after_its_last() {
+        let budgets = budgets(Limits { requests: 512, body_budget: 32 << 20, ..Limits::default() });
+        let held = all_of_namespace(&budgets, "one", 1..=1, 500_000);
+        let mut largest = body_of(&budgets, "other", 8 << 20, MAX_SMALL_BODY_BYTES + 1);
+        assert!(budgets.take_share_of_large_body_or_refuse(&mut largest));
+        let mut second = body_of(&budgets, "other", 8 << 20, MAX_SMALL_BODY_BYTES + 1);
+        assert!(!budgets.take_share_of_large_body_or_refuse(&mut second));
+        assert!(!budgets.namespaces.knows_nobody());
+        drop((held, largest, second));
+        assert!(budgets.namespaces.knows_nobody());
+    }
+
+    #[test]
     fn other_addresses_leave_room_to_each_namespace_of_an_api_server() {
         let budgets = budgets(Limits { requests: 512, body_budget: 32 << 20, ..Limits::default() });
         let mut held = all_of_namespace(&budgets, "one", 1..=1, 1_000);

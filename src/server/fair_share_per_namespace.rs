@@ -69,6 +69,11 @@ impl SharesOfNamespaces {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    #[cfg(test)]
+    pub(super) fn knows_nobody(&self) -> bool {
+        self.held().is_empty()
+    }
+
     /// What an address may still take, if its large bodies come to hold so many bytes: those that only a header states have
     /// taken nothing from the budget yet.
     fn room_of_address(&self, peer: IpAddr, large: usize) -> Amount {

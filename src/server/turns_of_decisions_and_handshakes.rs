@@ -33,18 +33,18 @@ struct SlotsAndMemory {
     memory: usize,
 }
 
-/// What waits for turns: handshakes, and bodies by the threads that decide them, which are those that read bodies, those for
-/// small ones, or those for large ones.
+/// What waits for its turn: a handshake, or a body that is decided on the thread that read it, or on one of the threads for small
+/// or for large bodies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Threads {
+enum TurnOf {
     Handshake,
-    Reading,
-    Small,
-    Large,
+    BodyOnReadingThread,
+    SmallBody,
+    LargeBody,
 }
 
-/// An address, one of its namespaces or the address as a whole, and the threads for which bodies wait.
-type KeyOfQueue = (IpAddr, Option<u64>, Threads);
+/// An address, one of its namespaces or the address as a whole, and what waits.
+type KeyOfQueue = (IpAddr, Option<u64>, TurnOf);
 
 /// A turn to decide on the thread that read a body.
 #[derive(Debug)]
@@ -124,14 +124,14 @@ impl Turns {
                 .filter(|_| decoded <= MAX_MEMORY_OF_ALL_DECISIONS)
         };
         let (of_one, of_all) = (pieces(self.of_one.memory)?, pieces(MAX_MEMORY_OF_ALL_DECISIONS)?);
-        let queue = self.find_or_add_queue(peer, Some(namespace), Threads::Large);
+        let queue = self.find_or_add_queue(peer, Some(namespace), TurnOf::LargeBody);
         self.wait_for_turn_in_both_budgets(peer, queue, Some(of_one), Some(of_all)).await
     }
 
     /// Waits for a turn to decide a small body. These threads are not those of large bodies, which may take fifty times as
     /// long.
     pub(super) async fn wait_for_turn_of_small_body(&self, peer: IpAddr, namespace: u64) -> Option<Turn> {
-        let queue = self.find_or_add_queue(peer, Some(namespace), Threads::Small);
+        let queue = self.find_or_add_queue(peer, Some(namespace), TurnOf::SmallBody);
         self.wait_for_turn_in_both_budgets(peer, queue, None, None).await
     }
 
@@ -171,9 +171,9 @@ impl Turns {
         peer: IpAddr,
         namespace: u64,
     ) -> Option<BriefTurn> {
-        let of_namespace = self.find_or_add_queue(peer, Some(namespace), Threads::Reading);
+        let of_namespace = self.find_or_add_queue(peer, Some(namespace), TurnOf::BodyOnReadingThread);
         let place = of_namespace.acquire_owned().await.ok()?;
-        let of_address = self.find_or_add_queue(peer, None, Threads::Reading);
+        let of_address = self.find_or_add_queue(peer, None, TurnOf::BodyOnReadingThread);
         let turn = BriefTurn { _permits: [place, of_address.acquire_owned().await.ok()?] };
         tokio::task::yield_now().await;
         Some(turn)
@@ -182,26 +182,26 @@ impl Turns {
     /// Waits for a turn to go on with a handshake, which takes as long as several decisions. Among the connections of one
     /// address only as many go on as there are cores. The others wait, so that connections of other addresses come first.
     pub(super) async fn wait_for_turn_of_handshake(&self, peer: IpAddr) -> Option<OwnedSemaphorePermit> {
-        let turn = self.find_or_add_queue(peer, None, Threads::Handshake).acquire_owned().await.ok()?;
+        let turn = self.find_or_add_queue(peer, None, TurnOf::Handshake).acquire_owned().await.ok()?;
         tokio::task::yield_now().await;
         Some(turn)
     }
 
     /// The queue of a namespace of an address, or of the address.
-    fn find_or_add_queue(&self, peer: IpAddr, namespace: Option<u64>, threads: Threads) -> Arc<Semaphore> {
+    fn find_or_add_queue(&self, peer: IpAddr, namespace: Option<u64>, of: TurnOf) -> Arc<Semaphore> {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         // At most as many as there are requests and connections.
         queues.retain(|_, queue| queue.strong_count() > 0);
-        let known = queues.get(&(peer, namespace, threads)).and_then(Weak::upgrade);
+        let known = queues.get(&(peer, namespace, of)).and_then(Weak::upgrade);
         known.unwrap_or_else(|| {
-            let places = match (threads, namespace) {
+            let places = match (of, namespace) {
                 // Two namespaces may each use all threads.
-                (Threads::Reading, None) => 2 * self.of_one.small,
-                (Threads::Handshake | Threads::Reading | Threads::Small, _) => self.of_one.small,
-                (Threads::Large, _) => self.of_one.large,
+                (TurnOf::BodyOnReadingThread, None) => 2 * self.of_one.small,
+                (TurnOf::Handshake | TurnOf::BodyOnReadingThread | TurnOf::SmallBody, _) => self.of_one.small,
+                (TurnOf::LargeBody, _) => self.of_one.large,
             };
             let queue = Arc::new(Semaphore::new(places));
-            queues.insert((peer, namespace, threads), Arc::downgrade(&queue));
+            queues.insert((peer, namespace, of), Arc::downgrade(&queue));
             queue
         })
     }
@@ -234,7 +234,7 @@ mod tests {
     }
 
     /// How many of 50 that wait already come before a body of another namespace, or a handshake of another address.
-    fn how_many_come_before_another_sender(threads: Threads) -> usize {
+    fn how_many_come_before_another_sender(of: TurnOf) -> usize {
         let turns = Arc::new(Turns::new(2));
         let order = Arc::new(Mutex::new(Vec::new()));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -245,22 +245,22 @@ mod tests {
                 let (turns, order) = (Arc::clone(&turns), Arc::clone(&order));
                 let namespace = u64::from(sender);
                 decisions.spawn(async move {
-                    let (handshake, brief, turn) = match threads {
-                        Threads::Handshake => {
+                    let (handshake, brief, turn) = match of {
+                        TurnOf::Handshake => {
                             (turns.wait_for_turn_of_handshake(peer(sender)).await, None, None)
                         }
-                        Threads::Reading => {
+                        TurnOf::BodyOnReadingThread => {
                             (None, turns.wait_for_turn_on_reading_thread(peer(1), namespace).await, None)
                         }
-                        Threads::Small => {
+                        TurnOf::SmallBody => {
                             (None, None, turns.wait_for_turn_of_small_body(peer(1), namespace).await)
                         }
-                        Threads::Large => {
+                        TurnOf::LargeBody => {
                             (None, None, turns.wait_for_turn_of_large_body(peer(1), namespace, 1 << 20).await)
                         }
                     };
                     // On a thread that reads, neither a handshake nor a decision lets others go on.
-                    if !matches!(threads, Threads::Handshake | Threads::Reading) {
+                    if !matches!(of, TurnOf::Handshake | TurnOf::BodyOnReadingThread) {
                         tokio::task::yield_now().await;
                     }
                     order.lock().unwrap().push(sender);
@@ -278,9 +278,9 @@ mod tests {
     /// The requests of a tenant with many slow decisions come from the same API server as everybody's.
     #[test]
     fn a_sender_does_not_wait_for_all_of_another() {
-        for threads in [Threads::Handshake, Threads::Reading, Threads::Small, Threads::Large] {
-            let waited = how_many_come_before_another_sender(threads);
-            assert!(waited <= 4, "{threads:?}: {waited} of the other came first");
+        for of in [TurnOf::Handshake, TurnOf::BodyOnReadingThread, TurnOf::SmallBody, TurnOf::LargeBody] {
+            let waited = how_many_come_before_another_sender(of);
+            assert!(waited <= 4, "{of:?}: {waited} of the other came first");
         }
     }
 
