@@ -3,6 +3,7 @@
 //! long. So this module watches the stream itself: from the first byte of a request to the end of its headers, and from an
 //! answer to its last byte.
 
+use super::framing_of_bodies::FramingOfBodies;
 use super::tls_records_without_data::RecordAllowance;
 use std::io;
 use std::pin::Pin;
@@ -29,6 +30,7 @@ pub(super) struct ConnectionWatch {
     /// Data in transit does not delay the end.
     hurried: AtomicBool,
     close: Notify,
+    pub(super) framing: FramingOfBodies,
 }
 
 const IDLE: u64 = 0;
@@ -80,6 +82,7 @@ impl ConnectionWatch {
             evicted: AtomicBool::new(false),
             hurried: AtomicBool::new(false),
             close: Notify::new(),
+            framing: FramingOfBodies::default(),
         })
     }
 
@@ -99,6 +102,7 @@ impl ConnectionWatch {
 
     /// The header is complete.
     pub(super) fn record_complete_header(&self) {
+        self.framing.record_complete_header();
         self.body_since.store(self.now(), Ordering::Release);
         self.state.store(BUSY, Ordering::Release);
     }
@@ -235,16 +239,21 @@ impl ConnectionWatch {
     }
 }
 
+/// Bytes that a connection reads until others have a turn. A read takes up to 16 KiB, and tokio lets a connection that always
+/// has more read 128 times.
+const READ_PER_TURN: usize = 64 * 1024;
+
 /// A stream that reports received bytes and finished writes to its watch.
 pub(super) struct WatchedStream<S> {
     stream: S,
+    read_in_turn: usize,
     watch: Arc<ConnectionWatch>,
     records: Arc<RecordAllowance>,
 }
 
 impl<S> WatchedStream<S> {
     pub(super) fn new(stream: S, watch: Arc<ConnectionWatch>, records: Arc<RecordAllowance>) -> Self {
-        Self { stream, watch, records }
+        Self { stream, read_in_turn: 0, watch, records }
     }
 }
 
@@ -254,12 +263,21 @@ impl<S: AsyncRead + Unpin> AsyncRead for WatchedStream<S> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if self.read_in_turn >= READ_PER_TURN {
+            self.read_in_turn = 0;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let before = buf.filled().len();
         let poll = Pin::new(&mut self.stream).poll_read(cx, buf);
         let data = buf.filled().len() - before;
         if data > 0 {
+            self.read_in_turn += data;
             self.watch.record_first_byte_of_header();
             self.records.earn_by_data(data);
+            self.watch.framing.receive(data)?;
+        } else {
+            self.read_in_turn = 0;
         }
         poll
     }

@@ -23,6 +23,7 @@ mod failed_tasks;
 mod fair_share_per_client_address;
 mod fair_share_per_namespace;
 mod file_descriptors;
+mod framing_of_bodies;
 mod http_answers;
 mod listener;
 mod metrics;

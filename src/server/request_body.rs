@@ -6,6 +6,7 @@ use super::body_bytes_within_budget::BytesWithinBudget;
 use super::client_address_and_connection::Caller;
 use super::estimate_memory_of_decision::MAX_ESCAPES;
 use super::fair_share_per_client_address::{MAX_SMALL_BODY_BYTES, NoRoom};
+use super::framing_of_bodies::FramingOfBodies;
 use super::http_answers::{BUSY_BECAUSE_OF_MEMORY, BUSY_BECAUSE_OF_NAMESPACE, count_and_answer_busy, plain};
 use super::metrics::Shed;
 use super::shared_state::State;
@@ -24,6 +25,7 @@ enum Unread {
     Namespace,
     Ended,
     Pieces,
+    Framing,
 }
 
 /// Pieces in which any body may arrive (count). A piece is a chunk or a TLS record, and costs about a microsecond.
@@ -45,7 +47,9 @@ pub(super) async fn read(state: &State, request: Request) -> Result<BytesWithinB
     let declared =
         parts.headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
     let held = state.budgets.empty_body_of_address(address, declared);
-    let read = tokio::time::timeout(state.limits.body, collect_or_drop_rest(state, body, held)).await;
+    let framing = caller.map(|caller| &caller.watch.framing);
+    let read =
+        tokio::time::timeout(state.limits.body, collect_or_drop_rest(state, body, held, framing)).await;
     if let Some(caller) = caller {
         caller.watch.record_complete_body();
     }
@@ -59,6 +63,10 @@ pub(super) async fn read(state: &State, request: Request) -> Result<BytesWithinB
         Ok(Err(Unread::Pieces)) => {
             Err(plain(StatusCode::BAD_REQUEST, "the body arrives in too many short pieces"))
         }
+        Ok(Err(Unread::Framing)) => Err(plain(
+            StatusCode::BAD_REQUEST,
+            "the body has too many bytes besides its data, such as long chunk headers",
+        )),
         Ok(Err(Unread::Ended)) => Err(plain(StatusCode::BAD_REQUEST, "the body is incomplete")),
         Err(_) => {
             state.metrics.count_shed(Shed::SlowBody);
@@ -76,6 +84,7 @@ async fn collect_or_drop_rest(
     state: &State,
     mut body: Body,
     mut held: BytesWithinBudget,
+    framing: Option<&FramingOfBodies>,
 ) -> Result<BytesWithinBudget, Unread> {
     let most = state.limits.body_bytes;
     // A length that no body has would count as what its namespace holds.
@@ -83,7 +92,12 @@ async fn collect_or_drop_rest(
     let mut total = 0_usize;
     let mut pieces = 0_usize;
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| Unread::Ended)?.into_data() else { continue };
+        let of_framing = framing.is_some_and(FramingOfBodies::is_exceeded);
+        let why = if of_framing { Unread::Framing } else { Unread::Ended };
+        let Ok(data) = frame.map_err(|_| why)?.into_data() else { continue };
+        if let Some(framing) = framing {
+            framing.record_data(data.len());
+        }
         total = total.saturating_add(data.len());
         pieces += 1;
         if pieces > PIECES_ALLOWED_TO_ANY_BODY + total / MIN_AVERAGE_PIECE_BYTES {

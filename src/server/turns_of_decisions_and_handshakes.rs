@@ -11,6 +11,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub(super) const MAX_MEMORY_OF_ALL_DECISIONS: usize = 64 << 20;
 /// What one address may have of it (bytes). A body that needs more is decided while its address decides no other.
 const MAX_MEMORY_OF_ONE_ADDRESS: usize = 48 << 20;
+/// A body that needs more than this (bytes) waits until no other such body is decided, and holds neither a thread nor memory
+/// until then: other bodies wait for one of them at most, whatever number of addresses sends them.
+const MAX_MEMORY_BESIDE_OTHERS: usize = MAX_MEMORY_OF_ALL_DECISIONS / 2;
 /// The memory of decisions is counted in pieces of so many bytes.
 const PIECE: usize = 1024;
 
@@ -23,6 +26,9 @@ pub(super) struct Turns {
     queues: Mutex<HashMap<KeyOfQueue, Weak<Semaphore>>>,
     /// What one address may have.
     of_one: SlotsAndMemory,
+    /// Handshakes of all addresses that go on at a time. A round of the threads that read bodies is short, however many
+    /// addresses open connections.
+    handshakes: Arc<Semaphore>,
 }
 
 /// Threads for large and for small bodies, and memory for large ones (bytes).
@@ -46,7 +52,7 @@ enum TurnOf {
 /// An address, one of its namespaces or the address as a whole, and what waits.
 type KeyOfQueue = (IpAddr, Option<u64>, TurnOf);
 
-/// A turn to decide on the thread that read a body.
+/// A turn to decide, or to go on with a handshake, on a thread that reads bodies.
 #[derive(Debug)]
 pub(super) struct BriefTurn {
     _permits: [OwnedSemaphorePermit; 2],
@@ -58,12 +64,19 @@ struct DecisionSlots {
     large: Arc<Semaphore>,
     small: Arc<Semaphore>,
     memory: Arc<Semaphore>,
+    /// One body that needs more than [`MAX_MEMORY_BESIDE_OTHERS`].
+    huge: Arc<Semaphore>,
 }
 
 impl DecisionSlots {
     fn new(SlotsAndMemory { large, small, memory }: SlotsAndMemory) -> Arc<Self> {
         let semaphore = |permits| Arc::new(Semaphore::new(permits));
-        Arc::new(Self { large: semaphore(large), small: semaphore(small), memory: semaphore(memory / PIECE) })
+        Arc::new(Self {
+            large: semaphore(large),
+            small: semaphore(small),
+            memory: semaphore(memory / PIECE),
+            huge: semaphore(1),
+        })
     }
 
     /// A thread for a body; with memory, for a large one.
@@ -84,6 +97,7 @@ type Permits = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 #[derive(Debug)]
 pub(super) struct Turn {
     _permits: [Permits; 2],
+    _huge: Option<[OwnedSemaphorePermit; 2]>,
     _peer: Arc<DecisionSlots>,
     _place: OwnedSemaphorePermit,
 }
@@ -107,6 +121,7 @@ impl Turns {
                 small: threads,
                 memory: MAX_MEMORY_OF_ONE_ADDRESS,
             },
+            handshakes: Arc::new(Semaphore::new(2 * threads)),
         }
     }
 
@@ -123,16 +138,16 @@ impl Turns {
                 .ok()
                 .filter(|_| decoded <= MAX_MEMORY_OF_ALL_DECISIONS)
         };
-        let (of_one, of_all) = (pieces(self.of_one.memory)?, pieces(MAX_MEMORY_OF_ALL_DECISIONS)?);
+        let memory = (pieces(self.of_one.memory)?, pieces(MAX_MEMORY_OF_ALL_DECISIONS)?);
         let queue = self.find_or_add_queue(peer, Some(namespace), TurnOf::LargeBody);
-        self.wait_for_turn_in_both_budgets(peer, queue, Some(of_one), Some(of_all)).await
+        self.wait_for_turn_in_both_budgets(peer, queue, Some(memory)).await
     }
 
     /// Waits for a turn to decide a small body. These threads are not those of large bodies, which may take fifty times as
     /// long.
     pub(super) async fn wait_for_turn_of_small_body(&self, peer: IpAddr, namespace: u64) -> Option<Turn> {
         let queue = self.find_or_add_queue(peer, Some(namespace), TurnOf::SmallBody);
-        self.wait_for_turn_in_both_budgets(peer, queue, None, None).await
+        self.wait_for_turn_in_both_budgets(peer, queue, None).await
     }
 
     /// An API server is one address for all tenants, so of each namespace only as many bodies as are decided at once stand
@@ -141,14 +156,21 @@ impl Turns {
         &self,
         peer: IpAddr,
         queue_of_namespace: Arc<Semaphore>,
-        of_one: Option<u32>,
-        of_all: Option<u32>,
+        memory: Option<(u32, u32)>,
     ) -> Option<Turn> {
         let place = queue_of_namespace.acquire_owned().await.ok()?;
         let share = self.find_or_add_slots_of_address(peer);
+        let (of_one, of_all) = memory.unzip();
         // First the turn among those of the same address: whoever waits for it takes nothing from others.
+        let huge = match of_all {
+            Some(pieces) if pieces as usize * PIECE > MAX_MEMORY_BESIDE_OTHERS => {
+                let (of_one, of_all) = (Arc::clone(&share.huge), Arc::clone(&self.deciding.huge));
+                Some([of_one.acquire_owned().await.ok()?, of_all.acquire_owned().await.ok()?])
+            }
+            _ => None,
+        };
         let permits = [share.take(of_one).await?, self.deciding.take(of_all).await?];
-        Some(Turn { _permits: permits, _peer: share, _place: place })
+        Some(Turn { _permits: permits, _huge: huge, _peer: share, _place: place })
     }
 
     fn find_or_add_slots_of_address(&self, peer: IpAddr) -> Arc<DecisionSlots> {
@@ -180,9 +202,12 @@ impl Turns {
     }
 
     /// Waits for a turn to go on with a handshake, which takes as long as several decisions. Among the connections of one
-    /// address only as many go on as there are cores. The others wait, so that connections of other addresses come first.
-    pub(super) async fn wait_for_turn_of_handshake(&self, peer: IpAddr) -> Option<OwnedSemaphorePermit> {
-        let turn = self.find_or_add_queue(peer, None, TurnOf::Handshake).acquire_owned().await.ok()?;
+    /// address only as many go on as there are cores, and twice as many among those of all. The others wait, so that other
+    /// addresses come first, and connections that are open already.
+    pub(super) async fn wait_for_turn_of_handshake(&self, peer: IpAddr) -> Option<BriefTurn> {
+        let of_address = self.find_or_add_queue(peer, None, TurnOf::Handshake).acquire_owned().await.ok()?;
+        let turn =
+            BriefTurn { _permits: [of_address, Arc::clone(&self.handshakes).acquire_owned().await.ok()?] };
         tokio::task::yield_now().await;
         Some(turn)
     }
@@ -282,6 +307,62 @@ mod tests {
             let waited = how_many_come_before_another_sender(of);
             assert!(waited <= 4, "{of:?}: {waited} of the other came first");
         }
+    }
+
+    /// However many addresses open connections, a request on an open one is ready after few handshakes.
+    #[test]
+    fn handshakes_of_many_addresses_let_other_work_go_on() {
+        let turns = Arc::new(Turns::new(2));
+        let going_on = Arc::new(Mutex::new((0, 0)));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let mut handshakes = tokio::task::JoinSet::new();
+            for last in 0..250 {
+                let (turns, going_on) = (Arc::clone(&turns), Arc::clone(&going_on));
+                handshakes.spawn(async move {
+                    let turn = turns.wait_for_turn_of_handshake(peer(last)).await;
+                    going_on.lock().unwrap().0 += 1;
+                    drop(turn);
+                });
+            }
+            for _ in 0..3 {
+                let before = going_on.lock().unwrap().0;
+                tokio::task::yield_now().await;
+                let mut going_on = going_on.lock().unwrap();
+                going_on.1 = going_on.1.max(going_on.0 - before);
+            }
+            handshakes.join_all().await;
+        });
+        let (all, in_one_round) = *going_on.lock().unwrap();
+        assert_eq!(all, 250);
+        assert!(in_one_round <= 8, "{in_one_round} in one round");
+    }
+
+    /// Many addresses send bodies that need nearly all the memory, and each of them a small one in another namespace.
+    #[test]
+    fn bodies_that_need_most_of_the_memory_let_all_others_go_before_the_next() {
+        let turns = Arc::new(Turns::new(2));
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let mut decisions = tokio::task::JoinSet::new();
+            let huge = (1..9).flat_map(|last| [(last, 60), (last, 60)]);
+            for (last, mib) in huge.chain((0..9).map(|last| (last, 1))) {
+                let (turns, order) = (Arc::clone(&turns), Arc::clone(&order));
+                decisions.spawn(async move {
+                    let turn = turns.wait_for_turn_of_large_body(peer(last), mib, (mib as usize) << 20).await;
+                    tokio::task::yield_now().await;
+                    order.lock().unwrap().push(mib);
+                    drop(turn);
+                });
+            }
+            decisions.join_all().await;
+        });
+        let order = order.lock().unwrap();
+        let last_of_others = order.iter().rposition(|mib| *mib == 1).unwrap();
+        let huge_before = order[..last_of_others].iter().filter(|mib| **mib == 60).count();
+        assert_eq!(order.len(), 25);
+        assert!(huge_before <= 1, "{order:?}");
     }
 
     #[test]

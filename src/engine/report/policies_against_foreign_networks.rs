@@ -108,9 +108,14 @@ pub fn network_isolation_policies(open: &[String]) -> Vec<Value> {
     variables.push(json!({"name": "open", "expression": namespaces(&["default"])}));
     // Administrators keep default networks in the namespace of Multus.
     variables.push(json!({"name": "openToDefault", "expression": namespaces(&["default", "kube-system"])}));
+    // A condition that is false saves the API server most of the time that a policy takes, and this one cannot fail.
+    let present = [NETWORKS_ANNOTATION, DEFAULT_NETWORK_ANNOTATION]
+        .map(|key| format!("{} in object.metadata.annotations", cel_literal(key)))
+        .join(" || ");
     let spec = json!({
         "failurePolicy": "Fail",
         "matchConstraints": {"resourceRules": [resource_rule("", "v1", &["CREATE", "UPDATE"], &["pods"])]},
+        "matchConditions": [{"name": "has-networks", "expression": format!("has(object.metadata.annotations) && ({present})")}],
         "variables": variables,
         "validations": [
             check("networks", "variables.open", "a network"),

@@ -4,7 +4,9 @@
 use crate::facts::EnforcementMode;
 use crate::pod::AcceleratorNames;
 use crate::pod::nic_resource_names::is_verbs_device_in_cel;
-use crate::rules::rules_in_cel::{self, Cel, CelCheck, CelCondition, OBJECT_VARIABLES, POD_VARIABLES};
+use crate::rules::rules_in_cel::{
+    self, Cel, CelCheck, CelCondition, OBJECT_VARIABLES, POD_SCOPE, POD_VARIABLES,
+};
 use crate::rules::{MayBeIgnored, Rule, Severity};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -17,12 +19,17 @@ const PART: (&str, &str) = ("app.kubernetes.io/part-of", "fabric-admission");
 
 /// Lists and maps that CEL evaluates quickly. The time grows by the square of the length (measured on Kubernetes 1.36: half a
 /// second for each policy and 2,000 containers, and half a minute for 50,000 arguments), and nobody writes pods of that size.
-const CEL_LIST_BOUNDS: &str = "object.spec.?containers.orValue([]).size() <= 100 &&\n\
+///
+/// Lists and maps with keys make the conversion slow, too (a field for each key in `managedFields`).
+const CEL_LIST_BOUNDS: &str = "object.metadata.?labels.orValue({}).size() + object.metadata.?annotations.orValue({}).size() +\n\
+                      object.spec.?tolerations.orValue([]).size() + object.spec.?hostAliases.orValue([]).size() +\n\
+                      object.spec.?imagePullSecrets.orValue([]).size() <= 2000 &&\n\
+                      object.spec.?containers.orValue([]).size() <= 100 &&\n\
                       object.spec.?initContainers.orValue([]).size() <= 100 &&\n\
                       object.spec.?volumes.orValue([]).size() <= 200 &&\n\
                       [object.spec.?containers.orValue([]), object.spec.?initContainers.orValue([])].all(list,\n\
                       list.map(c, c.?command.orValue([]).size() + c.?args.orValue([]).size() +\n\
-                      c.?env.orValue([]).size() + c.?volumeMounts.orValue([]).size() +\n\
+                      c.?env.orValue([]).size() + c.?volumeMounts.orValue([]).size() + c.?ports.orValue([]).size() +\n\
                       c.?resources.?limits.orValue({}).size() +\n\
                       c.?securityContext.?capabilities.?add.orValue([]).size()).sum() <= 3000 && list.all(c,\n\
                       c.?command.orValue([]).size() + c.?args.orValue([]).size() <= 400 &&\n\
@@ -40,82 +47,161 @@ pub struct PolicyOptions<'a> {
     pub network_objects: EnforcementMode,
 }
 
-/// Policies and bindings of some rules, those of one rule beside each other.
+/// Policies and bindings of some rules: one policy for the errors of pods and one for their warnings, and one for each rule on
+/// other objects, with its bindings beside it.
+///
+/// For each policy, the API server converts the whole object up to three times (k8s.io/apiserver pkg/admission/plugin/cel,
+/// `newActivation`), and half a second each time for a pod of 60,000 ports. So all rules on pods share their policies.
 #[must_use]
 pub fn policies_and_bindings_of_rules(rules: &[&Rule], choice: PolicyOptions<'_>) -> Vec<Value> {
+    let known: Vec<(&Rule, Cel)> = rules.iter().filter_map(|rule| Some((*rule, rule.cel()?))).collect();
+    let (of_pods, of_objects): (Vec<_>, Vec<_>) = known.iter().partition(|(rule, _)| rule.kinds.is_empty());
     let mut out = Vec::new();
-    for rule in rules {
-        let Some(cel) = rule.cel() else { continue };
+    for severity in [Severity::Error, Severity::Warning] {
+        push_policy_of_pods(&of_pods, severity, choice, &mut out);
+    }
+    for (rule, cel) in of_objects {
         for severity in [Severity::Error, Severity::Warning] {
-            let checks: Vec<&CelCheck> = cel.checks.iter().filter(|c| c.severity == severity).collect();
-            if !checks.is_empty() {
-                push_policy_of_rule(rule, &cel, &checks, severity, choice, &mut out);
-            }
+            push_policy_of_objects(rule, cel, severity, choice, &mut out);
         }
     }
     out
 }
 
-fn push_policy_of_rule(
-    rule: &Rule,
-    cel: &Cel,
-    checks: &[&CelCheck],
+fn checks_of_severity(cel: &Cel, severity: Severity) -> impl Iterator<Item = &CelCheck> {
+    cel.checks.iter().filter(move |check| check.severity == severity)
+}
+
+fn push_policy_of_pods(
+    rules: &[&(&Rule, Cel)],
     severity: Severity,
     choice: PolicyOptions<'_>,
     out: &mut Vec<Value>,
 ) {
-    let pods = rule.kinds.is_empty();
+    let mut variables: Vec<(String, String)> = POD_VARIABLES
+        .iter()
+        .map(|(name, text)| ((*name).to_owned(), fill(text, choice.accelerators)))
+        .collect();
+    let mut validations = Vec::new();
+    let mut annotations = BTreeMap::new();
+    let mut ids = Vec::new();
+    for (rule, cel) in rules {
+        let checks: Vec<_> = checks_of_severity(cel, severity).collect();
+        if checks.is_empty() {
+            continue;
+        }
+        ids.push(rule.id);
+        annotations
+            .extend(cel.beyond.map(|b| (format!("fabric-admission.dev/beyond.{}", rule.id), b.to_owned())));
+        for (name, text) in &cel.variables {
+            // Rules that share a variable mean the same by it.
+            if variables.iter().all(|(known, _)| known != name) {
+                variables.push(((*name).to_owned(), fill(text, choice.accelerators)));
+            }
+        }
+        validations.extend(checks.into_iter().map(|check| validation(rule, check, choice.accelerators)));
+    }
+    if validations.is_empty() {
+        return;
+    }
+    annotations.insert("fabric-admission.dev/rules".to_owned(), ids.join(","));
+    let scope = format!(
+        "{CEL_LIST_BOUNDS} &&\n({})",
+        without_variables(&fill(POD_SCOPE, choice.accelerators), &variables)
+    );
+    let spec = json!({
+        "failurePolicy": "Ignore",
+        "matchConstraints": {"resourceRules": [resource_rule("", "v1", &["CREATE"], &["pods"])]},
+        "matchConditions": [{"name": "in-scope-and-not-beyond-all-bounds", "expression": scope}],
+        "variables": only_used(&variables, &validations),
+        "validations": validations,
+    });
+    let stem = if severity == Severity::Error { "pod-errors" } else { "pod-warnings" };
+    let namespaces: Vec<_> = [EnforcementMode::Enforce, EnforcementMode::Audit]
+        .map(|mode| {
+            let ours =
+                json!({"key": "fabric-admission.dev/mode", "operator": "In", "values": [word_of_mode(mode)]});
+            (mode, vec![ours, never_matched()])
+        })
+        .into();
+    push_policy_and_bindings(stem, severity, (annotations, spec), &namespaces, out);
+}
+
+fn push_policy_of_objects(
+    rule: &Rule,
+    cel: &Cel,
+    severity: Severity,
+    choice: PolicyOptions<'_>,
+    out: &mut Vec<Value>,
+) {
+    let validations: Vec<_> =
+        checks_of_severity(cel, severity).map(|check| validation(rule, check, choice.accelerators)).collect();
+    if validations.is_empty() {
+        return;
+    }
+    let known = OBJECT_VARIABLES.iter().map(|(name, text)| (*name, *text));
+    let own = cel.variables.iter().map(|(name, text)| (*name, &**text));
+    let mut variables: Vec<(String, String)> =
+        known.chain(own).map(|(name, text)| (name.to_owned(), fill(text, choice.accelerators))).collect();
+    let old: Vec<_> = variables.iter().map(|(name, text)| (format!("{name}Before"), before(text))).collect();
+    variables.extend(old);
+    let spec = json!({
+        "failurePolicy": "Ignore",
+        "matchConstraints": {"resourceRules": resources(rule)},
+        "matchConditions": conditions(rule),
+        "variables": only_used(&variables, &validations),
+        "validations": validations,
+    });
+    let summary = ("fabric-admission.dev/summary".to_owned(), rule.page().summary.to_string());
+    let beyond = cel.beyond.map(|b| ("fabric-admission.dev/beyond".to_owned(), b.to_owned()));
+    let annotations = [summary].into_iter().chain(beyond).collect();
     let stem = match severity == rule.severity {
         true => rule.id.to_lowercase(),
         false => format!("{}-{severity}", rule.id.to_lowercase()),
     };
+    let namespaces = [(choice.network_objects, vec![never_matched()])];
+    push_policy_and_bindings(&stem, severity, (annotations, spec), &namespaces, out);
+}
+
+/// A policy, and a binding to the namespaces of each mode.
+fn push_policy_and_bindings(
+    stem: &str,
+    severity: Severity,
+    (annotations, spec): (BTreeMap<String, String>, Value),
+    namespaces: &[(EnforcementMode, Vec<Value>)],
+    out: &mut Vec<Value>,
+) {
     let name = format!("{stem}.fabric-admission.dev");
-    let known = if pods { POD_VARIABLES } else { OBJECT_VARIABLES };
-    let known = known.iter().map(|(name, text)| (*name, *text));
-    let own = cel.variables.iter().map(|(name, text)| (*name, &**text));
-    let mut variables: Vec<(String, String)> =
-        known.chain(own).map(|(name, text)| (name.to_owned(), fill(text, choice.accelerators))).collect();
-    if !pods {
-        let old: Vec<_> =
-            variables.iter().map(|(name, text)| (format!("{name}Before"), before(text))).collect();
-        variables.extend(old);
-    }
-    let validations: Vec<Map<String, Value>> =
-        checks.iter().map(|check| validation(rule, check, choice.accelerators)).collect();
-    let variables: Vec<Value> = used(&variables, &validations)
-        .into_iter()
-        .map(|(name, expression)| json!({"name": name, "expression": expression}))
-        .collect();
-    let spec = json!({
-        "failurePolicy": "Ignore",
-        "matchConstraints": {"resourceRules": resources(rule)},
-        "matchConditions": conditions(rule, pods),
-        "variables": variables,
-        "validations": validations,
-    });
-    let summary = rule.page().summary;
-    let beyond = cel.beyond.map(|b| ("fabric-admission.dev/beyond", b));
-    let annotations = [("fabric-admission.dev/summary", &*summary)].into_iter().chain(beyond);
-    out.push(policy_or_binding("ValidatingAdmissionPolicy", &name, annotations.collect(), spec));
-    let modes: &[EnforcementMode] =
-        if pods { &[EnforcementMode::Enforce, EnforcementMode::Audit] } else { &[choice.network_objects] };
-    for mode in modes {
-        let word = if *mode == EnforcementMode::Enforce { "enforce" } else { "audit" };
+    out.push(policy_or_binding("ValidatingAdmissionPolicy", &name, annotations, spec));
+    for (mode, expressions) in namespaces {
         let actions = match (mode, severity) {
             (EnforcementMode::Enforce, Severity::Error) => json!(["Deny"]),
             _ => json!(["Warn", "Audit"]),
         };
-        let ours = json!({"key": "fabric-admission.dev/mode", "operator": "In", "values": [word]});
-        let never = json!({"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": NAMESPACES_NEVER_MATCHED});
-        let expressions = if pods { vec![ours, never] } else { vec![never] };
         let spec = json!({
             "policyName": name,
             "validationActions": actions,
             "matchResources": {"namespaceSelector": {"matchExpressions": expressions}},
         });
-        let name = format!("{stem}.{word}.fabric-admission.dev");
+        let name = format!("{stem}.{}.fabric-admission.dev", word_of_mode(*mode));
         out.push(policy_or_binding("ValidatingAdmissionPolicyBinding", &name, BTreeMap::new(), spec));
     }
+}
+
+fn word_of_mode(mode: EnforcementMode) -> &'static str {
+    if mode == EnforcementMode::Enforce { "enforce" } else { "audit" }
+}
+
+fn never_matched() -> Value {
+    json!({"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": NAMESPACES_NEVER_MATCHED})
+}
+
+/// An expression in which each variable is replaced by what it means; matchConditions have none.
+fn without_variables(text: &str, variables: &[(String, String)]) -> String {
+    // What a variable uses stands before it.
+    variables.iter().rev().fold(text.to_owned(), |text, (name, meaning)| {
+        text.replace(&format!("variables.{name}"), &format!("({meaning})"))
+    })
 }
 
 /// An expression with what is the same in many filled in.
@@ -145,10 +231,13 @@ fn validation(rule: &Rule, check: &CelCheck, accelerators: &AcceleratorNames) ->
             among(few, "k", "k", &fill(wrong, accelerators))
         }
     };
-    let expression = match rule.kinds.is_empty() {
-        true => format!("!({wrong}) || !variables.inScope"),
+    let expression = match (rule.kinds.is_empty(), rule.waiver) {
+        (true, MayBeIgnored::Allowed) => {
+            format!("variables.annotations[?{}].orValue('').trim() != '' ||\n!({wrong})", waiver_in_cel(rule))
+        }
+        (true, _) => format!("!({wrong})"),
         // An update is refused for what it brings, not for what was there already.
-        false => format!("!({wrong}) ||\nrequest.operation == 'UPDATE' && ({})", before(&wrong)),
+        (false, _) => format!("!({wrong}) ||\nrequest.operation == 'UPDATE' && ({})", before(&wrong)),
     };
     let mut out = Map::new();
     out.insert("expression".to_owned(), expression.into());
@@ -175,15 +264,14 @@ fn among(list: &str, each: &str, name: &str, wrong: &str) -> (String, Option<Str
 /// What a binding matches that is for pods of enforcing namespaces.
 pub(super) fn match_enforcing_namespaces() -> Value {
     let ours = json!({"key": "fabric-admission.dev/mode", "operator": "In", "values": ["enforce"]});
-    let never = json!({"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": NAMESPACES_NEVER_MATCHED});
-    json!({"namespaceSelector": {"matchExpressions": [ours, never]}})
+    json!({"namespaceSelector": {"matchExpressions": [ours, never_matched()]}})
 }
 
 /// A policy or a binding.
 pub(super) fn policy_or_binding(
     kind: &str,
     name: &str,
-    annotations: BTreeMap<&str, &str>,
+    annotations: BTreeMap<String, String>,
     spec: Value,
 ) -> Value {
     let (key, value) = PART;
@@ -217,6 +305,14 @@ fn before(text: &str) -> String {
     out + rest
 }
 
+/// The variables that the validations need, as a policy has them.
+fn only_used(variables: &[(String, String)], validations: &[Map<String, Value>]) -> Vec<Value> {
+    used(variables, validations)
+        .into_iter()
+        .map(|(name, expression)| json!({"name": name, "expression": expression}))
+        .collect()
+}
+
 /// The variables that the validations need, in their order.
 fn used(variables: &[(String, String)], validations: &[Map<String, Value>]) -> Vec<(String, String)> {
     let names = |text: &str, name: &str| {
@@ -243,34 +339,31 @@ fn used(variables: &[(String, String)], validations: &[Map<String, Value>]) -> V
     kept
 }
 
-/// The annotation that sets a rule aside is believed: whether the profile allows it is not known here, and the webhook
-/// that knows refuses it. A change of metadata only is not checked.
-fn conditions(rule: &Rule, pods: bool) -> Vec<Value> {
+/// The annotation that sets a rule aside. It is believed: whether the profile allows it is not known here, and the webhook that
+/// knows refuses it.
+fn waiver_in_cel(rule: &Rule) -> String {
+    rules_in_cel::cel_literal(&format!("fabric-admission.dev/ignore.{}", rule.id))
+}
+
+/// What has to be true of an object that is no pod. A change of metadata only is not checked.
+fn conditions(rule: &Rule) -> Vec<Value> {
     let mut out = Vec::new();
-    if pods {
-        out.push(json!({"name": "not-beyond-all-bounds", "expression": CEL_LIST_BOUNDS}));
-    }
     if rule.waiver == MayBeIgnored::Allowed {
-        let key = rules_in_cel::cel_literal(&format!("fabric-admission.dev/ignore.{}", rule.id));
+        let key = waiver_in_cel(rule);
         let text = format!(
             "!has(object.metadata.annotations) || !({key} in object.metadata.annotations) ||\nobject.metadata.annotations[{key}].trim() == ''"
         );
         out.push(json!({"name": "not-set-aside", "expression": text}));
     }
-    if !pods {
-        out.push(json!({
-            "name": "spec-has-changed",
-            "expression": "request.operation == 'CREATE' ||\nhas(object.spec) != has(oldObject.spec) || (has(object.spec) && object.spec != oldObject.spec)",
-        }));
-    }
+    out.push(json!({
+        "name": "spec-has-changed",
+        "expression": "request.operation == 'CREATE' ||\nhas(object.spec) != has(oldObject.spec) || (has(object.spec) && object.spec != oldObject.spec)",
+    }));
     out
 }
 
 /// What the API server is to ask about.
 fn resources(rule: &Rule) -> Vec<Value> {
-    if rule.kinds.is_empty() {
-        return vec![resource_rule("", "v1", &["CREATE"], &["pods"])];
-    }
     let kinds =
         rule.kinds.iter().filter_map(|(group, kind)| Some((group, version_and_plural_of_kind(group, kind)?)));
     kinds

@@ -59,13 +59,12 @@ pub const POD_VARIABLES: &[(&str, &str)] = &[
     ("annotations", "has(object.metadata.annotations) ? object.metadata.annotations : {}"),
     ("containers", "object.spec.?containers.orValue([])"),
     ("initContainers", "object.spec.?initContainers.orValue([])"),
-    (
-        "inScope",
-        "'fabric-admission.dev/profile' in variables.annotations ||\n\
-         variables.containers.exists(c, {accelerated}) ||\nvariables.initContainers.exists(c, {accelerated})",
-    ),
     ("volumes", "object.spec.?volumes.orValue([])"),
 ];
+
+/// Whether a pod is in scope: it has accelerators, or names a profile.
+pub const POD_SCOPE: &str = "'fabric-admission.dev/profile' in variables.annotations ||\n\
+                             variables.containers.exists(c, {accelerated}) ||\nvariables.initContainers.exists(c, {accelerated})";
 
 /// The same on objects of other kinds. An object without a `spec` has an empty one.
 pub const OBJECT_VARIABLES: &[(&str, &str)] = &[

@@ -101,10 +101,16 @@ pub(super) fn said((created, warnings): Created) -> Result<Option<(Value, Said)>
         if warning.contains("resulted in error") || warning.contains("budget") {
             return Err(format!("an expression fails: {warning}"));
         }
+        // Validation failed for ValidatingAdmissionPolicy 'NAME' with binding 'NAME': FABnnn …
         let name = rest.split(['.', '\'']).next().unwrap_or_default();
-        let (id, lesser) = name.split_once('-').unwrap_or((name, ""));
+        let id =
+            rest.split_once("': ").and_then(|(_, message)| message.split(' ').next()).unwrap_or_default();
         let rule = fabric_admission::rules::find_rule(id).ok_or(format!("no rule {id}: {warning}"))?;
-        let severity = if lesser == "warning" { Severity::Warning } else { rule.severity };
+        let severity = match name {
+            "pod-errors" => Severity::Error,
+            _ if name.contains("-warning") => Severity::Warning,
+            _ => rule.severity,
+        };
         said.insert((rule.id.to_owned(), severity));
     }
     Ok(Some((stored, said)))

@@ -81,10 +81,10 @@ fn signs(plane: &Plane) -> Outcome {
         (many("fabric-admission.dev/profile"), 1),
         (many("fabric-admission.dev/inject"), 1),
         // More resources, or more containers, are not searched.
-        (with(&limits, hugepages(64)), 0),
-        (with(&limits, hugepages(65)), 1),
-        (with(&["spec", "containers"], many_containers(3_000)), 0),
-        (with(&["spec", "containers"], many_containers(3_001)), 1),
+        (with(&limits, hugepages(16)), 0),
+        (with(&limits, hugepages(17)), 1),
+        (with(&["spec", "containers"], many_containers(500)), 0),
+        (with(&["spec", "containers"], many_containers(501)), 1),
         (with(&["metadata", "labels"], map(1_000, "fabric-admission.dev/a", "").into()), 1),
         (with(&["metadata", "labels"], map(1_001, "fabric-admission.dev/a", "").into()), 0),
     ] {
@@ -97,7 +97,7 @@ fn signs(plane: &Plane) -> Outcome {
 
 /// Pods without a sign: every annotation, label, container and resource is looked at.
 fn largest(plane: &Plane) -> Outcome {
-    let _site = Site::start(plane, &[], &[])?;
+    let site = Site::start(plane, &[], &[])?;
     let namespace = plane.namespace(&[PROFILE_LABEL])?;
     let containers = |n: usize| -> Vec<Value> {
         let native = json!({"cpu": 1, "memory": "1", "ephemeral-storage": "1", "hugepages-2Mi": "0"});
@@ -108,6 +108,24 @@ fn largest(plane: &Plane) -> Outcome {
     let mut all = with(&["metadata", "annotations"], map(26_000, "a", "").into());
     all["metadata"]["labels"] = map(20_000, "a", "").into();
     all["spec"]["containers"] = containers(2_000).into();
+    // A dry run has no managed fields that make the pod too large to be stored.
+    let searched = |n: usize, resources: usize| -> Value {
+        let native = json!({"limits": hugepages(resources), "requests": hugepages(resources)});
+        let all = (0..n)
+            .map(|i| json!({"name": format!("c{i}"), "image": "a", "resources": native}))
+            .collect::<Vec<_>>();
+        let mut pod = with(&["spec", "containers"], all.clone().into());
+        let init = all.into_iter().map(|mut container| {
+            container["name"] = format!("i{}", container["name"].as_str().unwrap_or_default()).into();
+            container
+        });
+        pod["spec"]["initContainers"] = init.collect();
+        pod
+    };
+    for (containers, resources) in [(500, 16), (3_000, 18), (1_000, 64)] {
+        let done = site.create(&namespace, &searched(containers, resources), &["--dry-run=server"])?;
+        assert!(done.ok, "{containers} containers of {resources} resources: {}", done.stderr);
+    }
     let mut api = Creator::new(plane);
     for (name, pod) in [
         ("annotations", with(&["metadata", "annotations"], map(26_000, "a", "").into())),

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::tls_records_without_data_close_the_connection", empty_records);
     suite.add("webhook::records_of_one_byte_close_the_connection", records_of_one_byte);
+    suite.add("webhook::the_length_of_a_chunk_does_not_go_on_for_ever", length_of_a_chunk);
     suite.add("webhook::slow_clients_are_closed", slow_clients);
     suite.add("webhook::idle_connections_live_longer_than_headers_may_take", idle);
     suite.add("webhook::a_header_byte_by_byte_is_late", trickles);
@@ -253,5 +254,21 @@ fn records_of_one_byte() -> Outcome {
     let sent = sent.inspect(|_| std::thread::sleep(Duration::from_micros(200))).count();
     assert!(sent < header.len(), "all were read");
     assert!(server.shed("empty_records")? > 0.0);
+    Ok(())
+}
+
+/// Zeros before the length of a chunk, or blanks behind it, are no data of the body.
+fn length_of_a_chunk() -> Outcome {
+    let server = InProcess::start(Limits { body: Duration::from_secs(60), ..LIMITS }, Snapshot::default())?;
+    for byte in *b"0 " {
+        let mut client = server.client_at(9)?;
+        let header = b"POST /mutate HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n0";
+        client.stream.write_all(header)?;
+        let part = [byte; 16 * 1024];
+        let sent = (0..1_000).take_while(|_| client.stream.write_all(&part).is_ok()).count();
+        // Some MiB may be in transit.
+        assert!(sent < 1_000, "all were read");
+        assert_eq!(server.client_at(9)?.post("/mutate", b"{}")?.status, 400, "others are answered");
+    }
     Ok(())
 }
