@@ -7,7 +7,6 @@ use super::connection_age;
 use super::default_limits_and_deadlines::Limits;
 use super::metrics::{Handshake, Shed};
 use super::one_poll_per_turn::one_poll_per_turn;
-use super::one_request_per_turn::one_request_per_turn;
 use super::open_connections::{OpenConnections, Place, Refused};
 use super::routes;
 use super::shared_state::State;
@@ -189,6 +188,7 @@ impl Connection {
         };
         state.metrics.count_opened_connection();
         watch.record_handshake_end();
+        let peer = caller.address;
         let old = connection_age::age_that_closes_connection(state.limits.connection_age);
         let service = hyper::service::service_fn({
             let (watch, state) = (Arc::clone(&watch), Arc::clone(&state));
@@ -196,7 +196,8 @@ impl Connection {
                 request.extensions_mut().insert(caller.clone());
                 let (router, watch, state) = (router.clone(), Arc::clone(&watch), Arc::clone(&state));
                 watch.record_complete_header();
-                one_request_per_turn(async move {
+                let turns = Arc::clone(&state);
+                let answer = Box::pin(async move {
                     let mut response = router.oneshot(request.map(axum::body::Body::new)).await;
                     // The API server re-uses open connections to a pod that is going away
                     // (kubernetes/kubernetes#127335), and sends nothing to one that came later.
@@ -207,6 +208,12 @@ impl Connection {
                     }
                     watch.record_answer_ready();
                     response
+                });
+                // hyper answers up to 16 requests that a client sends together before it lets other connections go on
+                // (src/proto/h1/dispatch.rs, `poll_loop`), and it would serve all connections of an address that are ready.
+                one_poll_per_turn(answer, move || {
+                    let state = Arc::clone(&turns);
+                    async move { state.budgets.turns.wait_for_turn_of_request(peer).await }
                 })
             }
         });

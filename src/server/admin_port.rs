@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 use tower::ServiceExt;
@@ -23,6 +24,9 @@ use tower::ServiceExt;
 /// Probes and scrapers are few. For one more, the oldest of the address with the most goes: whoever holds connections open
 /// must not keep the kubelet from asking whether we live.
 const MAX_CONNECTIONS: usize = 64;
+/// Bytes that a connection may send. A request has a header of at most [`READ_BUFFER`] and no body, but hyper would read one:
+/// the length of a chunk may have any number of zeros (src/proto/h1/decode.rs, `read_size`).
+const MAX_SENT: u64 = 2 * READ_BUFFER as u64;
 /// Deadline of a header, and of an idle connection.
 const HEADER: Duration = Duration::from_secs(30);
 
@@ -86,6 +90,7 @@ pub(super) async fn serve(listener: Arc<TcpListener>, state: Arc<State>) {
             continue;
         };
         let router = router.clone();
+        let (sent, answers) = stream.into_split();
         let connection = tokio::spawn(async move {
             let service =
                 hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
@@ -97,7 +102,7 @@ pub(super) async fn serve(listener: Arc<TcpListener>, state: Arc<State>) {
                 // One request for each connection: a client that sends many at once must not delay the next probe.
                 .keep_alive(false)
                 .max_buf_size(READ_BUFFER)
-                .serve_connection(TokioIo::new(stream), service);
+                .serve_connection(TokioIo::new(tokio::io::join(sent.take(MAX_SENT), answers)), service);
             let _ = connection.await;
         });
         open.add_and_close_one_too_many(from.ip(), connection.abort_handle());

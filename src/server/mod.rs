@@ -30,7 +30,6 @@ mod metrics;
 mod metrics_written_once_for_all_scrapes;
 mod namespace_of_body;
 mod one_poll_per_turn;
-mod one_request_per_turn;
 mod open_connections;
 mod readyz;
 mod reload_client_ca;

@@ -1,5 +1,5 @@
-//! Whose turn it is to decide, or to go on with a handshake: each address, and each namespace of it, has queues of its own, so
-//! that a sender of many requests lets others go first.
+//! Whose turn it is to decide, or to go on with a request or a handshake: each address, and each namespace of it, has queues of
+//! its own, so that a sender of many requests lets others go first.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -21,8 +21,8 @@ const PIECE: usize = 1024;
 pub(super) struct Turns {
     deciding: Arc<DecisionSlots>,
     peers: Mutex<HashMap<IpAddr, Weak<DecisionSlots>>>,
-    /// Where bodies of one address and namespace wait for a place in the queue of their address, and where handshakes of an
-    /// address wait. For the threads that read bodies, the queue of the address too.
+    /// Where bodies of one address and namespace wait for a place in the queue of their address, and where handshakes and
+    /// requests of an address wait.
     queues: Mutex<HashMap<KeyOfQueue, Weak<Semaphore>>>,
     /// What one address may have.
     of_one: SlotsAndMemory,
@@ -39,11 +39,12 @@ struct SlotsAndMemory {
     memory: usize,
 }
 
-/// What waits for its turn: a handshake, or a body that is decided on the thread that read it, or on one of the threads for small
+/// What waits for its turn: a handshake, a request that can go on, or a body that is decided on the thread that read it, or on one of the threads for small
 /// or for large bodies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum TurnOf {
     Handshake,
+    Request,
     BodyOnReadingThread,
     SmallBody,
     LargeBody,
@@ -51,12 +52,6 @@ enum TurnOf {
 
 /// An address, one of its namespaces or the address as a whole, and what waits.
 type KeyOfQueue = (IpAddr, Option<u64>, TurnOf);
-
-/// A turn to decide, or to go on with a handshake, on a thread that reads bodies.
-#[derive(Debug)]
-pub(super) struct BriefTurn {
-    _permits: [OwnedSemaphorePermit; 2],
-}
 
 /// Room for decisions: of all addresses, or of one.
 #[derive(Debug)]
@@ -186,17 +181,29 @@ impl Turns {
     }
 
     /// Waits for a turn to decide on the thread that read the body. These threads serve connections in the order in which they
-    /// are ready, so of each namespace, and of each address, only a few may be. Whoever has the turn waits until the others
-    /// that are ready have been looked at: only then do they wait for turns, instead of being served before others.
+    /// are ready, so of each namespace only a few may be. Whoever has the turn waits until the others that are ready have been
+    /// looked at: only then do they wait for turns, instead of being served before others.
     pub(super) async fn wait_for_turn_on_reading_thread(
         &self,
         peer: IpAddr,
         namespace: u64,
-    ) -> Option<BriefTurn> {
-        let of_namespace = self.find_or_add_queue(peer, Some(namespace), TurnOf::BodyOnReadingThread);
-        let place = of_namespace.acquire_owned().await.ok()?;
-        let of_address = self.find_or_add_queue(peer, None, TurnOf::BodyOnReadingThread);
-        let turn = BriefTurn { _permits: [place, of_address.acquire_owned().await.ok()?] };
+    ) -> Option<OwnedSemaphorePermit> {
+        self.wait_for_turn_and_let_others_go(peer, Some(namespace), TurnOf::BodyOnReadingThread).await
+    }
+
+    /// Waits for a turn to go on with a request of an address: to read the next part of its body, to decide, or to answer
+    /// without either. Two namespaces may each use all threads.
+    pub(super) async fn wait_for_turn_of_request(&self, peer: IpAddr) -> Option<OwnedSemaphorePermit> {
+        self.wait_for_turn_and_let_others_go(peer, None, TurnOf::Request).await
+    }
+
+    async fn wait_for_turn_and_let_others_go(
+        &self,
+        peer: IpAddr,
+        namespace: Option<u64>,
+        of: TurnOf,
+    ) -> Option<OwnedSemaphorePermit> {
+        let turn = self.find_or_add_queue(peer, namespace, of).acquire_owned().await.ok()?;
         tokio::task::yield_now().await;
         Some(turn)
     }
@@ -204,10 +211,9 @@ impl Turns {
     /// Waits for a turn to go on with a handshake, which takes as long as several decisions. Among the connections of one
     /// address only as many go on as there are cores, and twice as many among those of all. The others wait, so that other
     /// addresses come first, and connections that are open already.
-    pub(super) async fn wait_for_turn_of_handshake(&self, peer: IpAddr) -> Option<BriefTurn> {
+    pub(super) async fn wait_for_turn_of_handshake(&self, peer: IpAddr) -> Option<[OwnedSemaphorePermit; 2]> {
         let of_address = self.find_or_add_queue(peer, None, TurnOf::Handshake).acquire_owned().await.ok()?;
-        let turn =
-            BriefTurn { _permits: [of_address, Arc::clone(&self.handshakes).acquire_owned().await.ok()?] };
+        let turn = [of_address, Arc::clone(&self.handshakes).acquire_owned().await.ok()?];
         tokio::task::yield_now().await;
         Some(turn)
     }
@@ -220,8 +226,7 @@ impl Turns {
         let known = queues.get(&(peer, namespace, of)).and_then(Weak::upgrade);
         known.unwrap_or_else(|| {
             let places = match (of, namespace) {
-                // Two namespaces may each use all threads.
-                (TurnOf::BodyOnReadingThread, None) => 2 * self.of_one.small,
+                (TurnOf::Request, _) => 2 * self.of_one.small,
                 (TurnOf::Handshake | TurnOf::BodyOnReadingThread | TurnOf::SmallBody, _) => self.of_one.small,
                 (TurnOf::LargeBody, _) => self.of_one.large,
             };
@@ -274,6 +279,7 @@ mod tests {
                         TurnOf::Handshake => {
                             (turns.wait_for_turn_of_handshake(peer(sender)).await, None, None)
                         }
+                        TurnOf::Request => (None, turns.wait_for_turn_of_request(peer(sender)).await, None),
                         TurnOf::BodyOnReadingThread => {
                             (None, turns.wait_for_turn_on_reading_thread(peer(1), namespace).await, None)
                         }
@@ -285,7 +291,7 @@ mod tests {
                         }
                     };
                     // On a thread that reads, neither a handshake nor a decision lets others go on.
-                    if !matches!(of, TurnOf::Handshake | TurnOf::BodyOnReadingThread) {
+                    if matches!(of, TurnOf::SmallBody | TurnOf::LargeBody) {
                         tokio::task::yield_now().await;
                     }
                     order.lock().unwrap().push(sender);
@@ -303,7 +309,8 @@ mod tests {
     /// The requests of a tenant with many slow decisions come from the same API server as everybody's.
     #[test]
     fn a_sender_does_not_wait_for_all_of_another() {
-        for of in [TurnOf::Handshake, TurnOf::BodyOnReadingThread, TurnOf::SmallBody, TurnOf::LargeBody] {
+        use TurnOf::{BodyOnReadingThread, Handshake, LargeBody, Request, SmallBody};
+        for of in [Handshake, Request, BodyOnReadingThread, SmallBody, LargeBody] {
             let waited = how_many_come_before_another_sender(of);
             assert!(waited <= 4, "{of:?}: {waited} of the other came first");
         }

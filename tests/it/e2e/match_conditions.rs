@@ -108,23 +108,20 @@ fn largest(plane: &Plane) -> Outcome {
     let mut all = with(&["metadata", "annotations"], map(26_000, "a", "").into());
     all["metadata"]["labels"] = map(20_000, "a", "").into();
     all["spec"]["containers"] = containers(2_000).into();
-    // A dry run has no managed fields that make the pod too large to be stored.
-    let searched = |n: usize, resources: usize| -> Value {
+    // In a dry run, a pod may be larger than etcd takes.
+    let searched = |name: &str, n: usize, resources: usize| -> Value {
         let native = json!({"limits": hugepages(resources), "requests": hugepages(resources)});
-        let all = (0..n)
-            .map(|i| json!({"name": format!("c{i}"), "image": "a", "resources": native}))
-            .collect::<Vec<_>>();
-        let mut pod = with(&["spec", "containers"], all.clone().into());
-        let init = all.into_iter().map(|mut container| {
-            container["name"] = format!("i{}", container["name"].as_str().unwrap_or_default()).into();
-            container
-        });
-        pod["spec"]["initContainers"] = init.collect();
-        pod
+        (0..n).map(|i| json!({"name": format!("{name}{i}"), "image": "a", "resources": native})).collect()
     };
-    for (containers, resources) in [(500, 16), (3_000, 18), (1_000, 64)] {
-        let done = site.create(&namespace, &searched(containers, resources), &["--dry-run=server"])?;
-        assert!(done.ok, "{containers} containers of {resources} resources: {}", done.stderr);
+    let mut most = with(&["spec", "containers"], searched("c", 500, 16));
+    most["spec"]["initContainers"] = searched("i", 500, 16);
+    for (name, pod) in [
+        ("as many as are searched", most),
+        ("many containers", with(&["spec", "containers"], searched("c", 3_000, 18))),
+        ("many resources", with(&["spec", "containers"], searched("c", 1_000, 60))),
+    ] {
+        let done = site.create(&namespace, &pod, &["--dry-run=server", "--validate=ignore"])?;
+        assert!(done.ok, "{name}: {}", done.stderr);
     }
     let mut api = Creator::new(plane);
     for (name, pod) in [
