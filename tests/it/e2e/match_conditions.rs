@@ -81,10 +81,12 @@ fn signs(plane: &Plane) -> Outcome {
         (many("fabric-admission.dev/profile"), 1),
         (many("fabric-admission.dev/inject"), 1),
         // More resources, or more containers, are not searched.
-        (with(&limits, hugepages(16)), 0),
-        (with(&limits, hugepages(17)), 1),
-        (with(&["spec", "containers"], many_containers(500)), 0),
-        (with(&["spec", "containers"], many_containers(501)), 1),
+        (with(&limits, hugepages(8)), 0),
+        (with(&limits, hugepages(9)), 1),
+        (with(&["spec", "containers"], many_containers(3_000)), 0),
+        (with(&["spec", "containers"], many_containers(3_001)), 1),
+        (with(&init, many_containers(2_999)), 0),
+        (with(&init, many_containers(3_000)), 1),
         (with(&["metadata", "labels"], map(1_000, "fabric-admission.dev/a", "").into()), 1),
         (with(&["metadata", "labels"], map(1_001, "fabric-admission.dev/a", "").into()), 0),
     ] {
@@ -113,15 +115,17 @@ fn largest(plane: &Plane) -> Outcome {
         let native = json!({"limits": hugepages(resources), "requests": hugepages(resources)});
         (0..n).map(|i| json!({"name": format!("{name}{i}"), "image": "a", "resources": native})).collect()
     };
-    let mut most = with(&["spec", "containers"], searched("c", 500, 16));
-    most["spec"]["initContainers"] = searched("i", 500, 16);
+    let mut most = with(&["spec", "containers"], searched("c", 1_500, 8));
+    most["spec"]["initContainers"] = searched("i", 1_500, 8);
     for (name, pod) in [
         ("as many as are searched", most),
         ("many containers", with(&["spec", "containers"], searched("c", 3_000, 18))),
         ("many resources", with(&["spec", "containers"], searched("c", 1_000, 60))),
     ] {
         let done = site.create(&namespace, &pod, &["--dry-run=server", "--validate=ignore"])?;
-        assert!(done.ok, "{name}: {}", done.stderr);
+        // The webhook is asked about more than is searched, and has limits of its own.
+        let limit = name != "as many as are searched" && done.stderr.contains("status code 413");
+        assert!(done.ok || limit, "{name}: {}", done.stderr);
     }
     let mut api = Creator::new(plane);
     for (name, pod) in [
