@@ -26,7 +26,7 @@ use tower::ServiceExt;
 const MAX_CONNECTIONS: usize = 64;
 /// Bytes that a connection may send. A request has a header of at most [`READ_BUFFER`] and no body, but hyper would read one:
 /// the length of a chunk may have any number of zeros (src/proto/h1/decode.rs, `read_size`).
-const MAX_SENT: u64 = 2 * READ_BUFFER as u64;
+const MAX_SENT: u64 = 32 * 1024;
 /// Deadline of a header, and of an idle connection.
 const HEADER: Duration = Duration::from_secs(30);
 

@@ -15,6 +15,7 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("header of a request", "", ""),
     ("one body", "", ""),
     ("pieces of one body", "", ""),
+    ("bytes of one request besides", "src/server/framing_of_bodies.rs", "MOST_BESIDES_DATA"),
     ("TLS records with less than 64 bytes", "src/server/tls_records_without_data.rs", "MOST_SMALL_READS"),
     ("concurrent decisions on bodies over 64 KiB", "", ""),
     ("concurrent decisions on bodies of 16 to 64 KiB", "", ""),
@@ -75,6 +76,7 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("a FabricProfile", "", ""),
     ("values in all expressions", "src/engine/profile/checks/list_lengths.rs", "MAX_VALUES"),
     ("a page of a list", "", ""),
+    ("bytes that a connection of the admin port sends", "src/server/admin_port.rs", "MAX_SENT"),
     ("connections of the admin port", "src/server/admin_port.rs", "MAX_CONNECTIONS"),
     ("log lines of one kind", "", ""),
 ];
