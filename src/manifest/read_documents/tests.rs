@@ -37,6 +37,22 @@ fn streams() {
 }
 
 #[test]
+fn merge_keys_by_their_tag() {
+    for key in ["<<", "! <<", "! \"<<\"", "!<!> '<<'", "! \"\\x3c<\"", "!!merge \"<<\"", "? ! |-\n    <<\n  "]
+    {
+        assert_eq!(
+            json(format!("a:\n  {key}: {{b: 1}}\n  c: ! 12\n")),
+            [r#"{"a":{"b":1,"c":"12"}}"#],
+            "{key}"
+        );
+    }
+    for key in ["\"<<\"", "!!str <<", "!a <<", "!%21 <<"] {
+        assert_eq!(json(format!("a: {{{key}: {{b: 1}}}}")), [r#"{"a":{"<<":{"b":1}}}"#], "{key}");
+    }
+    assert_eq!(json("a: [! <<, <<]\n"), [r#"{"a":["<<","<<"]}"#]);
+}
+
+#[test]
 fn files_without_a_document() {
     assert_eq!(json(""), ["empty file"]);
     assert_eq!(json(" \n\n"), ["empty file"]);
