@@ -138,7 +138,7 @@ const STREAMS: &[&str] = &[
     "---#a\nTHING",
     "---\u{a0}\nTHING",
     "--- # \u{7f}\nTHING",
-    "--- # \u{feff}\nTHING",
+    "\u{feff}THING---\n\u{feff}THING",
 ];
 
 pub(crate) fn add(suite: &mut Suite) {
