@@ -66,6 +66,17 @@ fn encodings() {
 }
 
 #[test]
+fn documents_may_begin_with_any_character_of_utf8() {
+    // The first byte of these is that of the byte order mark too.
+    for c in ["\u{f000}", "\u{fb01}", "\u{ff4b}", "\u{fffd}"] {
+        assert_eq!(
+            json(format!("{c}: 1\n---\n\u{feff}{c}: 2\n")),
+            [format!("{{\"{c}\":1}}"), format!("{{\"{c}\":2}}")]
+        );
+    }
+}
+
+#[test]
 fn byte_order_marks_are_at_the_start_of_documents_only() {
     // Of files that `cat` has joined.
     assert_eq!(
