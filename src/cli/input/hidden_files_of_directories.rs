@@ -94,8 +94,8 @@ fn may_have_keys_of_manifest(text: &str) -> bool {
     let has = |text: &str, word: &str| memmem::find(text.as_bytes(), word.as_bytes()).is_some();
     let may_stand_elsewhere = has_alias(&plain) || has_explicit_key(&plain);
     let has_both = KEYS.iter().all(|key| has_key(&plain, key) || may_stand_elsewhere && has(&plain, key));
-    let escaped = |key: &&str| plain.matches(*key).count() > text.matches(*key).count();
-    has_both || KEYS.iter().any(|key| escaped(&key)) || may_have_binary_tag(text)
+    let has_escaped = KEYS.iter().any(|key| plain.matches(key).count() > text.matches(key).count());
+    has_both || has_escaped || may_have_binary_tag(text)
 }
 
 /// Whether a text that is not YAML has a key: the word, and a colon behind it.
