@@ -12,7 +12,7 @@ use super::node_tree::{Id, NodeKind, Tree};
 use super::read_fault::ReadFault;
 use super::read_yaml::Parsed;
 use super::source_positions::Position;
-use super::split_documents::{Piece, WrongSeparator, pieces};
+use super::split_documents::{BYTE_ORDER_MARK, Piece, WrongSeparator, pieces};
 use super::{read_json, read_yaml, write_json, yaml_error_causes};
 
 /// Most values of a stream of JSON values (count). They are decoded together, and each takes about a kilobyte.
@@ -129,15 +129,16 @@ impl<'b> Stream<'b> {
     }
 
     fn add_document_or_error(&mut self, piece: Piece) {
-        let Piece { mut range, origin, separator } = piece;
+        let Piece { mut range, origin, separator, separator_is_kept } = piece;
         let bytes = self.bytes.get(range.clone()).unwrap_or_default();
-        // Files joined with `cat` may have a byte order mark at each start.
+        // Files joined with `cat` may have a byte order mark at each start. Behind a separator that stays in the document, it
+        // is not at the start for kubectl.
         let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
-            Some(rest) => {
+            Some(rest) if !separator_is_kept => {
                 range.start += 3;
                 rest
             }
-            None => bytes,
+            _ => bytes,
         };
         if let Some(wrong) = separator {
             // The text after such a line is not a separate document.
@@ -155,7 +156,8 @@ impl<'b> Stream<'b> {
                 return self.add_error(bytes, origin.line, fault);
             }
         };
-        if let Some(fault) = odd_space_at_start(text, origin) {
+        let fault = odd_space_at_start(text, origin).or_else(|| byte_order_mark_inside(text, origin));
+        if let Some(fault) = fault {
             return self.add_error(bytes, origin.line, fault);
         }
         // JSON too: after the first separator, kubectl reads every document with its YAML parser, which takes other
@@ -273,6 +275,32 @@ fn odd_space_at_start(text: &str, origin: Position) -> Option<ReadFault> {
     None
 }
 
+/// A document must not have a byte order mark behind its start. kubectl reads some such documents in another way than YAML
+/// says: where go-yaml takes its buffer for one that begins with the mark, it drops the first character of each line, and
+/// elsewhere the mark is a part of a plain scalar, also in front of `#` (yaml.v2 yamlprivateh.go, `is_bom`, and scannerc.go,
+/// `yaml_parser_scan_to_next_token`). Where a buffer begins depends on all text before it, comments and quotes included.
+fn byte_order_mark_inside(text: &str, origin: Position) -> Option<ReadFault> {
+    let (before, _) = text.split_once(BYTE_ORDER_MARK)?;
+    let message = "kubectl may read this document in another way because of the byte order mark U+FEFF behind its start: \
+                   remove the mark, or write `\\uFEFF` in double quotes";
+    Some(ReadFault::of_our_limit(position_behind(before, origin), message))
+}
+
+/// The position behind a text that begins at `origin`.
+fn position_behind(text: &str, origin: Position) -> Position {
+    match text.rsplit_once('\n') {
+        Some((lines, last)) => Position {
+            line: origin.line.saturating_add(count(lines.matches('\n').count())).saturating_add(1),
+            column: count(last.chars().count()).saturating_add(1),
+        },
+        None => Position { column: origin.column.saturating_add(count(text.chars().count())), ..origin },
+    }
+}
+
+fn count(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
 /// What is wrong with a text that was meant as JSON, rather than as a YAML flow mapping. `None` for others, and for JSON that
 /// only the YAML parser refuses.
 fn fault_of_json(text: &str, origin: Position) -> Option<ReadFault> {
@@ -292,13 +320,8 @@ fn fault_of_json(text: &str, origin: Position) -> Option<ReadFault> {
 
 fn not_utf8(bytes: &[u8], valid: usize, origin: Position) -> ReadFault {
     let good = String::from_utf8_lossy(bytes.get(..valid).unwrap_or_default());
-    let lines = good.matches('\n').count();
-    let column = good.rsplit('\n').next().unwrap_or_default().chars().count();
     let byte = bytes.get(valid).copied().unwrap_or_default();
-    let at = Position {
-        line: origin.line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX)),
-        column: u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1),
-    };
+    let at = position_behind(&good, origin);
     ReadFault::of_our_limit(at, format!("byte 0x{byte:02x} is not UTF-8: save the file as UTF-8"))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{BufRead, Read};
 
-use libyaml_safer::{EventData, MappingStyle, Mark, Parser, ScalarStyle, SequenceStyle};
+use libyaml_safer::{Encoding, EventData, MappingStyle, Mark, Parser, ScalarStyle, SequenceStyle};
 
 use super::node_tree::{Id, MAX_DEPTH, MAX_NODES, NO_NODE, NodeKind, Tree};
 use super::read_fault::ReadFault;
@@ -39,13 +39,8 @@ pub(super) fn parse(text: &str, origin: Position) -> Result<Parsed, ReadFault> {
                 let at = error.problem_mark().and_then(|mark| usize::try_from(mark.index).ok());
                 let mut fault = builder.syntax_fault(&error);
                 // Only so many of these spellings are repaired.
-                fault.kubectl_may_read = match error.problem() {
-                    "found unexpected ':'" => repair.is_some(),
-                    "could not find expected ':'" | "did not find expected ',' or '}'" => {
-                        may_have_key_too_long_for_parser(text)
-                    }
-                    _ => false,
-                };
+                let not_repaired = error.problem() == "found unexpected ':'" && repair.is_some();
+                fault.kubectl_may_read = not_repaired || may_have_key_too_long_for_parser(text);
                 let retry = match (at, &mut repair) {
                     (Some(at), Some(repair)) => {
                         repair.replace_character_that_stopped_parser(error.problem(), at)
@@ -66,7 +61,8 @@ pub(super) fn parse(text: &str, origin: Position) -> Result<Parsed, ReadFault> {
 }
 
 /// Whether the parser may refuse a key that kubectl reads. A key has at most 1024 characters: go-yaml counts characters
-/// (yaml.v2 scannerc.go, `yaml_parser_stale_simple_keys`), and libyaml-safer counts bytes.
+/// (yaml.v2 scannerc.go, `yaml_parser_stale_simple_keys`), and libyaml-safer counts bytes. What the parser finds wrong then
+/// depends on the text around the key.
 fn may_have_key_too_long_for_parser(text: &str) -> bool {
     text.split('\n').any(|line| line.len() > 1024 && !line.is_ascii())
 }
@@ -78,6 +74,9 @@ enum Stop {
 
 /// Most directives `%TAG` of a document (count). Manifests have none.
 const MAX_TAG_DIRECTIVES: usize = 64;
+
+/// Longest directive `%TAG` (bytes).
+const MAX_TAG_DIRECTIVE: usize = 1024;
 
 /// A collection whose end has not been read yet.
 struct Open {
@@ -116,10 +115,12 @@ impl<'t> Builder<'t> {
     }
 
     fn run(&mut self) -> Result<(), Stop> {
-        if let Some(fault) = self.too_many_tag_directives() {
+        if let Some(fault) = self.too_many_or_long_tag_directives() {
             return Err(Stop::Fault(fault));
         }
         let mut parser = Parser::new();
+        // The parser would take a first byte 0xEF, which many characters have, for that of a byte order mark.
+        parser.set_encoding(Encoding::Utf8);
         // kubectl's line reader ends every line, the last one too, with a line feed. (libyaml-safer 0.3 also
         // panics on some texts that end in the middle of a line.)
         let end = if self.text.ends_with('\n') { "" } else { "\n" };
@@ -203,20 +204,30 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// libyaml-safer 0.3 panics on a tag that ends in a comma inside a flow collection. No other input is known.
-    /// The parser compares each directive with all before it.
-    fn too_many_tag_directives(&self) -> Option<ReadFault> {
+    /// The parser compares each directive with all before it, and copies its text to each tag that uses it.
+    fn too_many_or_long_tag_directives(&self) -> Option<ReadFault> {
         // What YAML 1.1 takes for the end of a line.
+        let ends_line = |c: char| matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
         let starts_line = |at: usize| {
             let before = self.text.get(..at).and_then(|text| text.chars().next_back());
-            before.is_none_or(|c| matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}'))
+            before.is_none_or(ends_line)
         };
-        let mut directives = self.text.match_indices("%TAG").filter(|(at, _)| starts_line(*at));
-        directives.nth(MAX_TAG_DIRECTIVES)?;
-        let message = format!("a document has at most {MAX_TAG_DIRECTIVES} directives `%TAG`");
-        Some(ReadFault::of_our_limit(self.origin, message))
+        let directives = self.text.match_indices("%TAG").filter(|(at, _)| starts_line(*at));
+        for (number, (at, _)) in directives.enumerate() {
+            let rest = self.text.get(at..).unwrap_or_default();
+            let message = if number == MAX_TAG_DIRECTIVES {
+                format!("a document has at most {MAX_TAG_DIRECTIVES} directives `%TAG`")
+            } else if rest.find(ends_line).unwrap_or(rest.len()) > MAX_TAG_DIRECTIVE {
+                format!("a directive `%TAG` has at most {MAX_TAG_DIRECTIVE} bytes")
+            } else {
+                continue;
+            };
+            return Some(ReadFault::of_our_limit(self.origin, message));
+        }
+        None
     }
 
+    /// libyaml-safer 0.3 panics on a tag that ends in a comma inside a flow collection. No other input is known.
     fn panicked(&self) -> ReadFault {
         let message = if self.text.contains('!') {
             "a YAML tag (`!…`) near here cannot be read: put a space between the tag and the comma"
@@ -401,75 +412,4 @@ impl Read for Source<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn fault(text: &str) -> (u32, u32, String) {
-        let fault = parse(text, Position { line: 10, column: 1 }).unwrap_err();
-        (fault.at.line, fault.at.column, fault.message)
-    }
-
-    #[test]
-    fn kubectl_may_read_long_keys() {
-        let may_read = |key: String| {
-            parse(&format!("{{\"{key}\": 1}}"), Position { line: 1, column: 1 }).unwrap_err().kubectl_may_read
-        };
-        assert!(may_read("é".repeat(600)));
-        assert!(!may_read("e".repeat(1200)));
-    }
-
-    #[test]
-    fn faults_name_the_place_and_the_fix() {
-        for (text, line, column, message) in [
-            ("a: 1\nb: @c\n", 11, 4, "a plain value cannot start with '@': quote it"),
-            (
-                "a: b: c\n",
-                10,
-                5,
-                "mapping values are not allowed in this context: check the indentation, and quote a value that \
-                 contains `: `",
-            ),
-            (
-                "a: \"b\nc: d\n",
-                10,
-                4,
-                "found unexpected end of stream while scanning a quoted scalar that starts here",
-            ),
-            (
-                "a: 1\nb\nc: 2\n",
-                11,
-                1,
-                "could not find expected ':' while scanning a simple key that starts here",
-            ),
-            ("é: [x\u{1}]", 10, 6, "control characters are not allowed (U+0001)"),
-            ("a: *b\n", 10, 4, "there is no anchor `&b` before this alias"),
-            ("a: &a\n  b: *a\n", 11, 6, "the value of anchor `&a` contains itself"),
-            ("a: !!int 1.5\n", 10, 4, "cannot read \"1.5\" as !!int: the value is !!float"),
-            ("a: [x?y]\n", 10, 5, "a value with `?` inside [] or {} needs quotes"),
-            ("a: \"x\\/y\"\n", 10, 4, "`\\/` is not an escape in YAML: write `/`"),
-            ("%YAML 1.2\n---\na: 1\n", 10, 1, "kubectl reads YAML 1.1 only: remove the %YAML line"),
-            (
-                "a: [!x, 1]\n",
-                10,
-                4,
-                "a YAML tag (`!…`) near here cannot be read: put a space between the tag and the comma",
-            ),
-        ] {
-            assert_eq!(fault(text), (line, column, message.to_owned()), "{text}");
-        }
-    }
-
-    #[test]
-    fn nesting_is_limited() {
-        let deep = |levels: usize| format!("a: {}{}", "[".repeat(levels), "]".repeat(levels));
-        assert!(parse(&deep(99), Position { line: 1, column: 1 }).is_ok());
-        assert_eq!(fault(&deep(100)).2, "nested more than 100 levels deep");
-    }
-
-    #[test]
-    fn texts_that_made_the_parser_panic() {
-        for text in ["a: |\n  b", "a: >\n  b", "a: \"\\", "a: \"\\x", "- |\n \n  x", "[!x,"] {
-            let _ = parse(text, Position { line: 1, column: 1 });
-        }
-    }
-}
+mod tests;

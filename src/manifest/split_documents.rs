@@ -10,6 +10,9 @@ use std::ops::Range;
 
 use super::source_positions::Position;
 
+/// At the start of a text, this character tells its encoding.
+pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// The text between two separators.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Piece {
@@ -19,6 +22,8 @@ pub(super) struct Piece {
     pub(super) origin: Position,
     /// The separator line before it cannot be read.
     pub(super) separator: Option<WrongSeparator>,
+    /// The separator line before it stays as the first line of the document.
+    pub(super) separator_is_kept: bool,
 }
 
 /// What is wrong with a separator line; each position is that of the offending text.
@@ -56,6 +61,7 @@ impl Iterator for Pieces<'_> {
         let start = self.at;
         let origin = self.origin;
         let separator = self.separator.take();
+        let separator_is_kept = self.kept;
         loop {
             let rest = self.bytes.get(self.at..).unwrap_or_default();
             if rest.is_empty() {
@@ -72,10 +78,10 @@ impl Iterator for Pieces<'_> {
                 self.kept = end == start && !self.kept;
                 let behind_dashes = Position { column: here.column.saturating_add(3), ..here };
                 self.separator = what_is_wrong(after, behind_dashes, self.kept);
-                return Some(Piece { range: start..end, origin, separator });
+                return Some(Piece { range: start..end, origin, separator, separator_is_kept });
             }
         }
-        Some(Piece { range: start..self.bytes.len(), origin, separator })
+        Some(Piece { range: start..self.bytes.len(), origin, separator, separator_is_kept })
     }
 }
 
@@ -96,7 +102,8 @@ fn what_is_wrong(after: &[u8], at: Position, kept: bool) -> Option<WrongSeparato
     let line = text.trim_end_matches(['\r', '\n']);
     let comment = line.trim_start_matches([' ', '\t']);
     let is_comment = comment.starts_with('#') && comment.len() < line.len();
-    let wrong = |c: char| !is_comment || c != '\t' && c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    let odd = |c: char| c != '\t' && c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | BYTE_ORDER_MARK);
+    let wrong = |c: char| !is_comment || odd(c);
     let (offset, character) = comment.char_indices().find(|(_, c)| wrong(*c))?;
     Some(WrongSeparator::PartOfDocument(place(line.len() - comment.len() + offset), character))
 }
@@ -146,8 +153,14 @@ mod tests {
     #[test]
     fn other_ends_of_lines_in_a_comment() {
         let of = |text: &str| cut(text).into_iter().filter_map(|(_, _, wrong)| wrong).collect::<Vec<_>>();
-        for kept in ["--- # a\rb", "--- # a\u{85}b", "--- # a\u{2028}b", "--- # a\u{2029}b", "---\t#é\u{7f}"]
-        {
+        for kept in [
+            "--- # a\rb",
+            "--- # a\u{85}b",
+            "--- # a\u{2028}b",
+            "--- # a\u{2029}b",
+            "--- # a\u{feff}b",
+            "---\t#é\u{7f}",
+        ] {
             for (before, line) in [("", 1), ("a\n---\n", 3), ("---\n---\n", 3), ("---\n---\n---\n---\n", 5)] {
                 let column = if kept.contains('é') { 7 } else { 8 };
                 assert_eq!(of(&format!("{before}{kept}\na")), [(line, column)], "{before}{kept}");

@@ -7,6 +7,8 @@ use crate::pod_agent::{LastLink, open_regular_file};
 use memchr::memmem;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
@@ -50,6 +52,9 @@ pub(super) fn is_manifest(path: &Path) -> bool {
 }
 
 /// The keys that make a document a Kubernetes object.
+const KEYS: [&str; 2] = ["apiVersion", "kind"];
+
+/// Whether a document has these keys.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct KeysOfManifest {
@@ -62,20 +67,16 @@ struct KeysOfManifest {
 fn has_manifest(bytes: &[u8]) -> bool {
     let has = |text: &str| memmem::find(bytes, text.as_bytes()).is_some();
     // kubectl reads UTF-16.
-    if std::str::from_utf8(bytes).is_err() {
-        return true;
-    }
+    let Ok(text) = std::str::from_utf8(bytes) else { return true };
     // `"\x6bind"` in YAML, `"\u006bind"` in JSON and `!!binary a2luZA==` are other spellings of the key.
     if !["apiVersion", "kind", "\\", "!"].into_iter().any(has) {
         return false;
     }
+    let unreadable_one_may_be = LazyCell::new(|| may_have_keys_of_manifest(text));
     let documents = manifest::read_documents_of_file("", bytes);
     documents.iter().any(|document| match document {
         DocumentOrError::Empty { .. } => false,
-        // A template of Helm is not YAML, but has both keys.
-        DocumentOrError::Error(error) => {
-            error.kubectl_may_read || has_key(bytes, "apiVersion") && has_key(bytes, "kind")
-        }
+        DocumentOrError::Error(error) => error.kubectl_may_read || *unreadable_one_may_be,
         DocumentOrError::Document(document) => {
             let json = document.json.get();
             // A key given twice is an error here, and a finding of the review.
@@ -86,13 +87,90 @@ fn has_manifest(bytes: &[u8]) -> bool {
     })
 }
 
+/// Whether a text that cannot be read may have both keys, in any spelling of YAML, for a reader that can read it. A template of
+/// Helm is not YAML, but has both. Settings of other tools have escapes, patterns such as `"!**/x"`, and the words themselves.
+fn may_have_keys_of_manifest(text: &str) -> bool {
+    let plain = without_escapes(text);
+    let has = |text: &str, word: &str| memmem::find(text.as_bytes(), word.as_bytes()).is_some();
+    let may_stand_elsewhere = has_alias(&plain) || has_explicit_key(&plain);
+    let has_both = KEYS.iter().all(|key| has_key(&plain, key) || may_stand_elsewhere && has(&plain, key));
+    let has_escaped = KEYS.iter().any(|key| plain.matches(key).count() > text.matches(key).count());
+    has_both || has_escaped || may_have_binary_tag(text)
+}
+
 /// Whether a text that is not YAML has a key: the word, and a colon behind it.
-fn has_key(bytes: &[u8], key: &str) -> bool {
-    memmem::find_iter(bytes, key.as_bytes()).any(|at| {
-        let behind = bytes.get(at + key.len()..).unwrap_or_default();
-        let behind = behind.strip_prefix(b"\"").or(behind.strip_prefix(b"'")).unwrap_or(behind);
-        behind.trim_ascii_start().starts_with(b":")
+fn has_key(text: &str, key: &str) -> bool {
+    text.match_indices(key).any(|(at, _)| {
+        let behind = text.get(at + key.len()..).unwrap_or_default();
+        behind.strip_prefix(['"', '\'']).unwrap_or(behind).trim_ascii_start().starts_with(':')
     })
+}
+
+/// The text with the characters that its escapes stand for, as far as these can spell a key: `\x6b`, `\u006b`, `\U0000006b`, and
+/// a backslash at the end of a line, which joins it with the next one.
+fn without_escapes(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') {
+        return Cow::Borrowed(text);
+    }
+    let mut parts = text.split('\\');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let mut chars = part.chars();
+        let digits = match chars.next() {
+            Some('x') => 2,
+            Some('u') => 4,
+            Some('U') => 8,
+            Some('\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}') => {
+                plain.push_str(part.trim_start());
+                continue;
+            }
+            _ => 0,
+        };
+        let code = chars.as_str().get(..digits).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        match code.and_then(char::from_u32) {
+            Some(c) => {
+                plain.push(c);
+                plain.push_str(chars.as_str().get(digits..).unwrap_or_default());
+            }
+            None => {
+                plain.push('\\');
+                plain.push_str(part);
+            }
+        }
+    }
+    Cow::Owned(plain)
+}
+
+/// Whether a text has an anchor and an alias: the word of a key may stand where the anchor is.
+fn has_alias(text: &str) -> bool {
+    let has = |sign: char| {
+        starts_of_tokens(text, sign)
+            .any(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || "-_".contains(c)))
+    };
+    has('&') && has('*')
+}
+
+/// Whether a text has `? KEY`: a comment may stand between the key and its colon.
+fn has_explicit_key(text: &str) -> bool {
+    starts_of_tokens(text, '?').any(|rest| rest.starts_with(char::is_whitespace))
+}
+
+/// What follows a sign of YAML wherever it can begin a token.
+fn starts_of_tokens(text: &str, sign: char) -> impl Iterator<Item = &str> {
+    text.match_indices(sign).filter_map(move |(at, _)| {
+        let before = text.get(..at)?.chars().next_back();
+        let begins = before.is_none_or(|c| c.is_whitespace() || "[{,:".contains(c));
+        begins.then(|| text.get(at + sign.len_utf8()..)).flatten()
+    })
+}
+
+/// Whether a text has a tag that may be `!!binary`, whose value is a key in base64.
+fn may_have_binary_tag(text: &str) -> bool {
+    let is_escape = |rest: &str| rest.get(..2).is_some_and(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()));
+    let mut words = text.split_whitespace().filter_map(|word| word.split_once('!'));
+    words.any(|(_, tag)| {
+        tag.starts_with("!binary") || tag.contains(":binary") || tag.split('%').skip(1).any(is_escape)
+    }) || ["%TAG ", "%TAG\t"].iter().any(|directive| text.contains(directive))
 }
 
 #[cfg(test)]
@@ -100,11 +178,47 @@ mod tests {
     use super::*;
 
     #[test]
+    fn texts_that_only_kubectl_reads() {
+        // Nothing but the text tells: no parser here reads any of them.
+        for text in [
+            "apiVersion: v1\nkind: Pod\n@",
+            "\"api\\x56ersion\": v1\n\"k\\x69nd\": Pod\n@",
+            "{\"api\\u0056ersion\": v1, \"\\U0000006bind\": Pod\n@",
+            "? \"ki\\\r\n  nd\"\n: Pod\n@",
+            "!!binary a2luZA==: Pod\n@",
+            "!!bin%61ry a2luZA==: Pod\n@",
+            "!<tag:yaml.org,2002:binary> a2luZA==: Pod\n@",
+            "%TAG !b! tag:yaml.org,2002:bin\r---\r!b!ary a2luZA==: Pod\r@",
+            "a: [&a kind, &b apiVersion]\n*a : Pod\n*b : v1\n@",
+            "? kind # a key\n: Pod\n? apiVersion # a key\n: v1\n@",
+        ] {
+            assert!(may_have_keys_of_manifest(text), "{text}");
+        }
+        for text in [
+            "{\"words\": [\"apiVersion\", \"kind\"], \"exclude\": [\"**/*.o\", \"!**/binary/**\", \"\\\\.js$\"]}\n@",
+            "// &a, *.o, ?.x: \\u0041 \\x41\n[\"apiVersion\", \"kind\"]\n@",
+            "on: push\nrun: |\n  docker run \\\n    --name kind \\\n    image !100%\n@",
+            "stages: [!reference [.setup, script]]\n@",
+        ] {
+            assert!(!may_have_keys_of_manifest(text), "{text}");
+        }
+    }
+
+    /// The text is searched once, and not for each of its documents.
+    #[test]
+    fn many_unreadable_documents() {
+        assert!(!has_manifest(format!("# kind\n{}", "---\n[\n".repeat(100_000)).as_bytes()));
+    }
+
+    #[test]
     fn manifests_and_settings_of_other_tools() {
         let anchors = format!("a: &a {}\nb: [{}]\n", "x".repeat(3000), "*a,".repeat(90));
         let aliases = format!("\"\\x6bind\": Pod\n{anchors}");
-        let manifests: [&[u8]; 11] = [
+        let long_key = format!("\"\\x6bind\": Pod\na: [{}: 1]\n", "é".repeat(600));
+        let manifests: [&[u8]; 13] = [
             aliases.as_bytes(),
+            long_key.as_bytes(),
+            "\"\\x6bind\": Pod # \u{feff}\n".as_bytes(),
             b"!!binary a2luZA==: Pod\n",
             b"apiVersion: v1\nkind: Pod\n",
             b"kind: Pod\n",

@@ -1,5 +1,6 @@
 //! Inputs in parts of bounded size: a stream of a million documents is read piece by piece, and never held as a whole.
 
+use memchr::memmem;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -34,8 +35,9 @@ pub(super) struct PartReader {
     reader: Box<dyn Read>,
     /// Whether it can be read again.
     regular: bool,
-    /// Whether it is YAML. A stream of JSON values has no separators.
-    cut: Option<bool>,
+    /// Whether it starts as JSON, and its first separator has not been read. JSON values have no separators between them; the
+    /// first one is of the part with the values, because kubectl reads it differently behind JSON (see `read_documents`).
+    json: Option<bool>,
     rest: Vec<u8>,
     start: u64,
     line: u32,
@@ -58,7 +60,7 @@ impl PartReader {
         };
         let path = Arc::from(path);
         let (rest, ended) = (Vec::new(), false);
-        Ok(Some(Self { path, reader, regular, cut: None, rest, start: 0, line: 1, ended }))
+        Ok(Some(Self { path, reader, regular, json: None, rest, start: 0, line: 1, ended }))
     }
 
     /// Whether all of it has been read.
@@ -93,14 +95,24 @@ impl PartReader {
                 self.ended = true;
                 break;
             }
-            let cut = *self.cut.get_or_insert_with(|| !is_json(&text));
-            if cut && text.len() >= PART {
-                if let Some(end) = last_separator(&text, searched) {
-                    self.rest = text.split_off(end);
-                    break;
-                }
-                searched = text.len().saturating_sub(4);
+            let json = self.json.get_or_insert_with(|| is_json(&text));
+            if text.len() < PART {
+                continue;
             }
+            if *json {
+                let unread = text.get(searched..).unwrap_or_default();
+                let Some(at) = memmem::find(unread, b"\n---") else {
+                    searched = text.len().saturating_sub(4);
+                    continue;
+                };
+                *json = false;
+                searched += at + 1;
+            }
+            if let Some(end) = last_separator(&text, searched) {
+                self.rest = text.split_off(end);
+                break;
+            }
+            searched = searched.max(text.len().saturating_sub(4));
         }
         let (start, line) = (self.start, self.line);
         self.start += text.len() as u64;
@@ -161,8 +173,17 @@ mod tests {
         let document = format!("---\n---\na: {}\n", "x".repeat(PART / 2));
         let text: &'static [u8] = Vec::leak(document.repeat(3).into_bytes());
         assert_eq!(parts(text).iter().map(|(_, line)| *line).collect::<Vec<_>>(), [1, 4, 7]);
-        // JSON has no separators.
+        // JSON has no separators, and its reader has to see where it ends.
         let text: &'static [u8] = Vec::leak(format!("{{}}\n---\n{}", "x".repeat(PART * 2)).into_bytes());
         assert_eq!(parts(text).len(), 1);
+        let text: &'static [u8] =
+            Vec::leak(format!("{{}}{}\n---\n---\na: 1\n", " ".repeat(PART * 2)).into_bytes());
+        assert_eq!(parts(text).len(), 1);
+        for between in [1, PART * 2] {
+            let text = format!("{{}}{}\n---\n{}", " ".repeat(between), "a: 1\n---\n".repeat(PART));
+            let found = parts(Vec::leak(text.into_bytes()));
+            assert_eq!(found.iter().map(|(length, _)| length).sum::<usize>(), 7 + between + 9 * PART);
+            assert!(found.iter().all(|(length, _)| *length <= between + 2 * PART), "{found:?}");
+        }
     }
 }

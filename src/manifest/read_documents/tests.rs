@@ -25,7 +25,6 @@ fn streams() {
     // kubectl takes away one carriage return of each line, so here is an escaped end of a line, or one end and not two.
     assert_eq!(json("kind: \"Po\\\r\r\nd\"\r\nb: c\r\n"), [r#"{"kind":"Pod","b":"c"}"#]);
     assert_eq!(json("a: \"b\r\r\nc\"\n"), [r#"{"a":"b c"}"#]);
-    assert_eq!(json("\u{feff}a: 1\n---\n\u{feff}b: 2\n"), [r#"{"a":1}"#, r#"{"b":2}"#]);
     assert_eq!(
         json("a: b: c\n---\nd: 1\n--- x\ne: 1\n---\nf: 1"),
         ["error 1:5", r#"{"d":1}"#, "error 4:5", r#"{"f":1}"#]
@@ -34,6 +33,22 @@ fn streams() {
     assert_eq!(json("a: 1\n...\n# c\n"), [r#"{"a":1}"#]);
     assert_eq!(json("a: 1\n...\nb: 2\n"), [r#"{"a":1}"#, "error 2:1"]);
     assert_eq!(json("%YAML 1.1\n---\na: 1\n"), ["error 1:1", r#"{"a":1}"#]);
+}
+
+#[test]
+fn merge_keys_by_their_tag() {
+    for key in ["<<", "! <<", "! \"<<\"", "!<!> '<<'", "! \"\\x3c<\"", "!!merge \"<<\"", "? ! |-\n    <<\n  "]
+    {
+        assert_eq!(
+            json(format!("a:\n  {key}: {{b: 1}}\n  c: ! 12\n")),
+            [r#"{"a":{"b":1,"c":"12"}}"#],
+            "{key}"
+        );
+    }
+    for key in ["\"<<\"", "!!str <<", "!a <<", "!%21 <<"] {
+        assert_eq!(json(format!("a: {{{key}: {{b: 1}}}}")), [r#"{"a":{"<<":{"b":1}}}"#], "{key}");
+    }
+    assert_eq!(json("a: [! <<, <<]\n"), [r#"{"a":["<<","<<"]}"#]);
 }
 
 #[test]
@@ -48,6 +63,54 @@ fn files_without_a_document() {
 fn encodings() {
     assert_eq!(json(b"\xff\xfea\0"), ["error 1:1"]);
     assert_eq!(json(b"a: 1\n---\nb: \xc3\xa9\xff\n---\nc: 1\n"), [r#"{"a":1}"#, "error 3:5", r#"{"c":1}"#]);
+}
+
+#[test]
+fn documents_may_begin_with_any_character_of_utf8() {
+    // The first byte of these is that of the byte order mark too.
+    for c in ["\u{f000}", "\u{fb01}", "\u{ff4b}", "\u{fffd}"] {
+        assert_eq!(
+            json(format!("{c}: 1\n---\n\u{feff}{c}: 2\n")),
+            [format!("{{\"{c}\":1}}"), format!("{{\"{c}\":2}}")]
+        );
+    }
+}
+
+#[test]
+fn byte_order_marks_are_at_the_start_of_documents_only() {
+    // Of files that `cat` has joined.
+    assert_eq!(
+        json("\u{feff}a: 1\n---\n\u{feff}b: 2\n---\n\u{feff}{\"c\":3}"),
+        [r#"{"a":1}"#, r#"{"b":2}"#, r#"{"c":3}"#]
+    );
+    assert_eq!(
+        json("\u{feff}{\"a\":\"\u{feff}\"}\n\u{feff}b: \"\\uFEFF\""),
+        ["{\"a\":\"\u{feff}\"}", "{\"b\":\"\u{feff}\"}"]
+    );
+    for (text, line, column) in [
+        ("a: [b,\n\u{feff}#c, {d: e}] #]\n", 2, 1),
+        ("a: 1\n---\nb: 2\n---\n\u{feff}\u{feff}kind: Pod\nxkind: List\n", 5, 1),
+        ("\u{feff}\u{feff}\u{feff}kind: Pod\nxkind: List\n", 1, 1),
+        ("---\n\u{feff}kind: Pod\n", 2, 1),
+        ("a: 1\n---\n---\n\u{feff}kind: Pod\n", 4, 1),
+        ("kind: \"a\u{feff}\"", 1, 9),
+        ("kind: a # \u{feff}", 1, 11),
+        ("---\n{\"kind\": \"\u{feff}\"}", 2, 11),
+        ("--- # \u{feff}\nkind: a", 1, 7),
+    ] {
+        let errors: Vec<_> = read_documents_of_file("f", text.as_bytes())
+            .into_iter()
+            .filter_map(|item| match item {
+                DocumentOrError::Error(error) => Some(error),
+                _ => None,
+            })
+            .collect();
+        let [InputError { line: l, column: c, message, kubectl_may_read: true, .. }] = &errors[..] else {
+            panic!("{text:?}: {errors:?}")
+        };
+        assert_eq!((*l, *c), (line, column), "{text:?}");
+        assert!(message.contains("U+FEFF"), "{message}");
+    }
 }
 
 #[test]

@@ -85,6 +85,10 @@ const SCALARS: &[&str] = &[
 /// Documents as a whole.
 const DOCUMENTS: &[(&str, &str)] = &[
     ("merge", "x: &x {a: 1, b: 2}\ny: {<<: *x, b: 3}\nz: {<<: [*x, {c: 4}], a: 0}\n"),
+    (
+        "merge_by_the_tag",
+        "x: {! <<: {a: 1}, b: 2}\nz: {! \"<<\": {a: 1}}\nw: {!!str <<: {a: 1}}\nv: [! <<, ! 12]\n",
+    ),
     ("alias", "x: &x [1, {a: b}]\ny: *x\nz: {k: *x}\n"),
     ("closing_brace_at_the_parents_column", "x: {\n  a: 1,\n}\ny: [\n  1,\n]\n"),
     ("list_at_the_parents_column", "x:\n- a\n- b\ny:\n- - 1\n  - 2\n- k: v\n  l: w\n"),
@@ -134,7 +138,7 @@ const STREAMS: &[&str] = &[
     "---#a\nTHING",
     "---\u{a0}\nTHING",
     "--- # \u{7f}\nTHING",
-    "--- # \u{feff}\nTHING",
+    "\u{feff}THING---\n\u{feff}THING",
 ];
 
 pub(crate) fn add(suite: &mut Suite) {

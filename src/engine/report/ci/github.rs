@@ -5,8 +5,8 @@ use crate::report::baseline_comparison_while_reviewing::BaselineState;
 use crate::report::review_text::kind_name_and_template;
 use crate::report::{ReviewedObject, UnreadInput};
 use crate::rules::Severity;
-use crate::text::text_without_runner_commands;
 use crate::text::{count_with_noun, escaped_and_cut, is_unprintable};
+use crate::text::{text_without_runner_commands, without_commands_inside_lines};
 use std::io::{self, Write};
 
 /// Annotations of each level that a step shows. GitHub drops further ones silently (actions/toolkit, docs/problem-matchers.md).
@@ -60,7 +60,8 @@ impl AnnotationsOfLevel {
     }
 }
 
-/// Text of a command. The runner shows it, so control characters other than line breaks are escaped as in text.
+/// Text of a command. The runner shows it, so control characters other than line breaks are escaped as in text, and commands
+/// inside of it are broken: other runners read them at any place of a line.
 #[must_use]
 pub fn escape_command_data(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -73,7 +74,7 @@ pub fn escape_command_data(text: &str) -> String {
             c => out.push(c),
         }
     }
-    out
+    without_commands_inside_lines(&out, " #")
 }
 
 /// A property of a command.
@@ -202,6 +203,7 @@ mod tests {
     fn text_of_a_manifest_starts_no_command() {
         assert_eq!(escape_command_data("100%\r\n::error::x"), "100%25%0D%0A::error::x");
         assert_eq!(escape_command_data("\u{1b}[2J\u{202e}"), "\\u{1b}[2J\\u{202e}");
+        assert_eq!(escape_command_data("a ##vso[b] ##[c]"), "a # #vso[b] # #[c]");
         assert_eq!(escape_command_property("a:b,c%"), "a%3Ab%2Cc%25");
         let mut out = Vec::new();
         let mut level = AnnotationsOfLevel { count: MAX_ANNOTATIONS_PER_LEVEL, last: Some(String::new()) };

@@ -67,6 +67,11 @@ fn uri(path: &str) -> String {
     uri
 }
 
+/// A message without links: `[text](target)` is one in any message (SARIF 2.1.0, 3.11.6), and names could have it.
+fn message(text: &str) -> Value {
+    json!({"text": text.replace("](", "] (")})
+}
+
 impl Sarif {
     /// Whether there is room for a result; where the file is full, a less severe result is left out for it.
     fn make_room_for_result(&mut self, severity: Severity) -> bool {
@@ -98,7 +103,7 @@ impl CiFormat for Sarif {
             let found = Found {
                 rule_id: finding.rule,
                 level: level(finding.severity),
-                message: json!({"text": format!("{}: {}", kind_name_and_template(r), issue.message_and_fix())}),
+                message: message(&format!("{}: {}", kind_name_and_template(r), issue.message_and_fix())),
                 locations: [json!({
                     "physicalLocation": {
                         "artifactLocation": {"uri": uri(file)},
@@ -173,7 +178,7 @@ fn notes(unread: &[UnreadInput], left_out: usize) -> Vec<Value> {
     }
     for UnreadInput { file, line, column, message } in unread.iter().take(MAX_LISTED_ERRORS) {
         notes.push(json!({
-            "level": "error", "message": {"text": format!("{file}:{line}:{column}: {message}")},
+            "level": "error", "message": self::message(&format!("{file}:{line}:{column}: {message}")),
             "locations": [{"physicalLocation": {
                 "artifactLocation": {"uri": uri(file)}, "region": {"startLine": line, "startColumn": column},
             }}],
@@ -206,6 +211,18 @@ mod tests {
     #[test]
     fn paths_are_references() {
         assert_eq!(uri("a b/ü:c#d.yaml"), "a%20b/%C3%BC%3Ac%23d.yaml");
+    }
+
+    #[test]
+    fn text_of_a_manifest_makes_no_link() {
+        let unread = UnreadInput {
+            file: "[a](https://b)".into(),
+            line: 1,
+            column: 2,
+            message: "[c][0](https://d)".to_owned(),
+        };
+        let notes = notes(&[unread], 0);
+        assert_eq!(notes[1]["message"], json!({"text": "[a] (https://b):1:2: [c][0] (https://d)"}));
     }
 
     /// 20,000 results whose texts have no pattern: after gzip they would be larger than GitHub accepts.
