@@ -6,7 +6,7 @@ use super::connection_activity_and_slow_clients::{ConnectionWatch, Slow, Waits, 
 use super::connection_age;
 use super::default_limits_and_deadlines::Limits;
 use super::metrics::{Handshake, Shed};
-use super::one_poll_per_turn::one_poll_per_turn;
+use super::one_poll_per_turn::{begin_in_turn, one_poll_per_turn};
 use super::open_connections::{OpenConnections, Place, Refused};
 use super::routes;
 use super::shared_state::State;
@@ -211,10 +211,7 @@ impl Connection {
                 });
                 // hyper answers up to 16 requests that a client sends together before it lets other connections go on
                 // (src/proto/h1/dispatch.rs, `poll_loop`), and it would serve all connections of an address that are ready.
-                one_poll_per_turn(answer, move || {
-                    let state = Arc::clone(&turns);
-                    async move { state.budgets.turns.wait_for_turn_of_request(peer).await }
-                })
+                begin_in_turn(answer, async move { turns.budgets.turns.wait_for_turn_of_request(peer).await })
             }
         });
         let connection = hyper::server::conn::http1::Builder::new()

@@ -22,6 +22,7 @@ mod estimate_memory_of_decision;
 mod failed_tasks;
 mod fair_share_per_client_address;
 mod fair_share_per_namespace;
+mod fair_turns_of_addresses;
 mod file_descriptors;
 mod framing_of_bodies;
 mod http_answers;

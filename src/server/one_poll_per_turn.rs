@@ -22,6 +22,20 @@ pub(super) async fn one_poll_per_turn<W: Future + Unpin, F: Future>(
     }
 }
 
+/// Completes as the work does, which begins in a turn. The turn is over once the work waits for something, and the work goes on
+/// without one: whoever has begun to read a body finishes it, and its memory is for the next.
+pub(super) async fn begin_in_turn<W: Future + Unpin, T>(
+    mut work: W,
+    turn: impl Future<Output = T>,
+) -> W::Output {
+    let mut taken = Some(turn.await);
+    std::future::poll_fn(move |context| {
+        let _turn = taken.take();
+        Pin::new(&mut work).poll(context)
+    })
+    .await
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,7 +127,7 @@ mod tests {
                 seen.lock().unwrap().push(turns.load(Ordering::Relaxed));
                 Ok::<_, Infallible>(Response::new(Body::empty()))
             });
-            one_poll_per_turn(answer, tokio::task::yield_now)
+            begin_in_turn(answer, tokio::task::yield_now())
         });
         runtime.block_on(async {
             tokio::spawn(turn_of_others);

@@ -1,6 +1,7 @@
 //! Whose turn it is to decide, or to go on with a request or a handshake: each address, and each namespace of it, has queues of
 //! its own, so that a sender of many requests lets others go first.
 
+use super::fair_turns_of_addresses::{FairTurn, FairTurns};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -9,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Memory of all decisions on large bodies together (bytes), and so the most of one. A body that is decided takes up to
 /// forty times its length.
 pub(super) const MAX_MEMORY_OF_ALL_DECISIONS: usize = 64 << 20;
-/// What one address may have of it (bytes). A body that needs more is decided while its address decides no other.
+/// What one address may have of it (bytes), beside a body that needs more than [`MAX_MEMORY_BESIDE_OTHERS`].
 const MAX_MEMORY_OF_ONE_ADDRESS: usize = 48 << 20;
 /// A body that needs more than this (bytes) waits until no other such body is decided, and holds neither a thread nor memory
 /// until then: other bodies wait for one of them at most, whatever number of addresses sends them.
@@ -21,14 +22,17 @@ const PIECE: usize = 1024;
 pub(super) struct Turns {
     deciding: Arc<DecisionSlots>,
     peers: Mutex<HashMap<IpAddr, Weak<DecisionSlots>>>,
-    /// Where bodies of one address and namespace wait for a place in the queue of their address, and where handshakes and
-    /// requests of an address wait.
+    /// Where bodies of one address and namespace wait for a place in the queue of their address.
     queues: Mutex<HashMap<KeyOfQueue, Weak<Semaphore>>>,
     /// What one address may have.
     of_one: SlotsAndMemory,
-    /// Handshakes of all addresses that go on at a time. A round of the threads that read bodies is short, however many
-    /// addresses open connections.
-    handshakes: Arc<Semaphore>,
+    /// On the threads that read bodies, as many handshakes, requests that begin, and decisions go on at a time as keep these
+    /// threads busy. So one round of these threads is short, however many connections could go on.
+    handshakes: Arc<FairTurns>,
+    requests: Arc<FairTurns>,
+    brief_decisions: Arc<FairTurns>,
+    /// Of bodies that need more than [`MAX_MEMORY_BESIDE_OTHERS`], one is decided at a time, whosever it is.
+    huge: Arc<FairTurns>,
 }
 
 /// Threads for large and for small bodies, and memory for large ones (bytes).
@@ -39,19 +43,16 @@ struct SlotsAndMemory {
     memory: usize,
 }
 
-/// What waits for its turn: a handshake, a request that can go on, or a body that is decided on the thread that read it, or on one of the threads for small
-/// or for large bodies.
+/// Where a body waits to be decided: for the thread that read it, or for one of the threads for small or for large bodies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum TurnOf {
-    Handshake,
-    Request,
     BodyOnReadingThread,
     SmallBody,
     LargeBody,
 }
 
-/// An address, one of its namespaces or the address as a whole, and what waits.
-type KeyOfQueue = (IpAddr, Option<u64>, TurnOf);
+/// An address, one of its namespaces, and what waits.
+type KeyOfQueue = (IpAddr, u64, TurnOf);
 
 /// Room for decisions: of all addresses, or of one.
 #[derive(Debug)]
@@ -59,19 +60,12 @@ struct DecisionSlots {
     large: Arc<Semaphore>,
     small: Arc<Semaphore>,
     memory: Arc<Semaphore>,
-    /// One body that needs more than [`MAX_MEMORY_BESIDE_OTHERS`].
-    huge: Arc<Semaphore>,
 }
 
 impl DecisionSlots {
     fn new(SlotsAndMemory { large, small, memory }: SlotsAndMemory) -> Arc<Self> {
         let semaphore = |permits| Arc::new(Semaphore::new(permits));
-        Arc::new(Self {
-            large: semaphore(large),
-            small: semaphore(small),
-            memory: semaphore(memory / PIECE),
-            huge: semaphore(1),
-        })
+        Arc::new(Self { large: semaphore(large), small: semaphore(small), memory: semaphore(memory / PIECE) })
     }
 
     /// A thread for a body; with memory, for a large one.
@@ -91,9 +85,8 @@ type Permits = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 /// A turn to decide on a thread, with the memory for it.
 #[derive(Debug)]
 pub(super) struct Turn {
-    _permits: [Permits; 2],
-    _huge: Option<[OwnedSemaphorePermit; 2]>,
-    _peer: Arc<DecisionSlots>,
+    _of_address: Result<(Arc<DecisionSlots>, Permits), FairTurn>,
+    _of_all: Permits,
     _place: OwnedSemaphorePermit,
 }
 
@@ -116,7 +109,10 @@ impl Turns {
                 small: threads,
                 memory: MAX_MEMORY_OF_ONE_ADDRESS,
             },
-            handshakes: Arc::new(Semaphore::new(2 * threads)),
+            handshakes: FairTurns::new(2 * threads),
+            requests: FairTurns::new(2 * threads),
+            brief_decisions: FairTurns::new(2 * threads),
+            huge: FairTurns::new(1),
         }
     }
 
@@ -134,14 +130,14 @@ impl Turns {
                 .filter(|_| decoded <= MAX_MEMORY_OF_ALL_DECISIONS)
         };
         let memory = (pieces(self.of_one.memory)?, pieces(MAX_MEMORY_OF_ALL_DECISIONS)?);
-        let queue = self.find_or_add_queue(peer, Some(namespace), TurnOf::LargeBody);
+        let queue = self.find_or_add_queue(peer, namespace, TurnOf::LargeBody);
         self.wait_for_turn_in_both_budgets(peer, queue, Some(memory)).await
     }
 
     /// Waits for a turn to decide a small body. These threads are not those of large bodies, which may take fifty times as
     /// long.
     pub(super) async fn wait_for_turn_of_small_body(&self, peer: IpAddr, namespace: u64) -> Option<Turn> {
-        let queue = self.find_or_add_queue(peer, Some(namespace), TurnOf::SmallBody);
+        let queue = self.find_or_add_queue(peer, namespace, TurnOf::SmallBody);
         self.wait_for_turn_in_both_budgets(peer, queue, None).await
     }
 
@@ -154,18 +150,17 @@ impl Turns {
         memory: Option<(u32, u32)>,
     ) -> Option<Turn> {
         let place = queue_of_namespace.acquire_owned().await.ok()?;
-        let share = self.find_or_add_slots_of_address(peer);
         let (of_one, of_all) = memory.unzip();
+        let is_huge = of_all.is_some_and(|pieces| pieces as usize * PIECE > MAX_MEMORY_BESIDE_OTHERS);
         // First the turn among those of the same address: whoever waits for it takes nothing from others.
-        let huge = match of_all {
-            Some(pieces) if pieces as usize * PIECE > MAX_MEMORY_BESIDE_OTHERS => {
-                let (of_one, of_all) = (Arc::clone(&share.huge), Arc::clone(&self.deciding.huge));
-                Some([of_one.acquire_owned().await.ok()?, of_all.acquire_owned().await.ok()?])
-            }
-            _ => None,
+        let of_address = if is_huge {
+            Err(self.huge.wait_for_turn(peer).await?)
+        } else {
+            let share = self.find_or_add_slots_of_address(peer);
+            let permits = share.take(of_one).await?;
+            Ok((share, permits))
         };
-        let permits = [share.take(of_one).await?, self.deciding.take(of_all).await?];
-        Some(Turn { _permits: permits, _huge: huge, _peer: share, _place: place })
+        Some(Turn { _of_address: of_address, _of_all: self.deciding.take(of_all).await?, _place: place })
     }
 
     fn find_or_add_slots_of_address(&self, peer: IpAddr) -> Arc<DecisionSlots> {
@@ -180,55 +175,38 @@ impl Turns {
         })
     }
 
-    /// Waits for a turn to decide on the thread that read the body. These threads serve connections in the order in which they
-    /// are ready, so of each namespace only a few may be. Whoever has the turn waits until the others that are ready have been
-    /// looked at: only then do they wait for turns, instead of being served before others.
+    /// Waits for a turn to decide on the thread that read the body. Of each namespace, only a few bodies wait for the turn of
+    /// their address.
     pub(super) async fn wait_for_turn_on_reading_thread(
         &self,
         peer: IpAddr,
         namespace: u64,
-    ) -> Option<OwnedSemaphorePermit> {
-        self.wait_for_turn_and_let_others_go(peer, Some(namespace), TurnOf::BodyOnReadingThread).await
+    ) -> Option<(OwnedSemaphorePermit, FairTurn)> {
+        let place = self.find_or_add_queue(peer, namespace, TurnOf::BodyOnReadingThread);
+        let place = place.acquire_owned().await.ok()?;
+        Some((place, self.brief_decisions.wait_for_turn(peer).await?))
     }
 
-    /// Waits for a turn to go on with a request of an address: to read the next part of its body, to decide, or to answer
-    /// without either. Two namespaces may each use all threads.
-    pub(super) async fn wait_for_turn_of_request(&self, peer: IpAddr) -> Option<OwnedSemaphorePermit> {
-        self.wait_for_turn_and_let_others_go(peer, None, TurnOf::Request).await
+    /// Waits for a turn to begin with a request of an address: to read its body, or to answer without one.
+    pub(super) async fn wait_for_turn_of_request(&self, peer: IpAddr) -> Option<FairTurn> {
+        self.requests.wait_for_turn(peer).await
     }
 
-    async fn wait_for_turn_and_let_others_go(
-        &self,
-        peer: IpAddr,
-        namespace: Option<u64>,
-        of: TurnOf,
-    ) -> Option<OwnedSemaphorePermit> {
-        let turn = self.find_or_add_queue(peer, namespace, of).acquire_owned().await.ok()?;
-        tokio::task::yield_now().await;
-        Some(turn)
+    /// Waits for a turn to go on with a handshake, which takes as long as several decisions.
+    pub(super) async fn wait_for_turn_of_handshake(&self, peer: IpAddr) -> Option<FairTurn> {
+        self.handshakes.wait_for_turn(peer).await
     }
 
-    /// Waits for a turn to go on with a handshake, which takes as long as several decisions. Among the connections of one
-    /// address only as many go on as there are cores, and twice as many among those of all. The others wait, so that other
-    /// addresses come first, and connections that are open already.
-    pub(super) async fn wait_for_turn_of_handshake(&self, peer: IpAddr) -> Option<[OwnedSemaphorePermit; 2]> {
-        let of_address = self.find_or_add_queue(peer, None, TurnOf::Handshake).acquire_owned().await.ok()?;
-        let turn = [of_address, Arc::clone(&self.handshakes).acquire_owned().await.ok()?];
-        tokio::task::yield_now().await;
-        Some(turn)
-    }
-
-    /// The queue of a namespace of an address, or of the address.
-    fn find_or_add_queue(&self, peer: IpAddr, namespace: Option<u64>, of: TurnOf) -> Arc<Semaphore> {
+    /// The queue of a namespace of an address.
+    fn find_or_add_queue(&self, peer: IpAddr, namespace: u64, of: TurnOf) -> Arc<Semaphore> {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        // At most as many as there are requests and connections.
+        // At most as many as there are requests.
         queues.retain(|_, queue| queue.strong_count() > 0);
         let known = queues.get(&(peer, namespace, of)).and_then(Weak::upgrade);
         known.unwrap_or_else(|| {
-            let places = match (of, namespace) {
-                (TurnOf::Request, _) => 2 * self.of_one.small,
-                (TurnOf::Handshake | TurnOf::BodyOnReadingThread | TurnOf::SmallBody, _) => self.of_one.small,
-                (TurnOf::LargeBody, _) => self.of_one.large,
+            let places = match of {
+                TurnOf::BodyOnReadingThread | TurnOf::SmallBody => self.of_one.small,
+                TurnOf::LargeBody => self.of_one.large,
             };
             let queue = Arc::new(Semaphore::new(places));
             queues.insert((peer, namespace, of), Arc::downgrade(&queue));
@@ -263,39 +241,34 @@ mod tests {
         assert!(turn(1).is_ok() && turn(1).is_ok(), "they are free again");
     }
 
-    /// How many of 50 that wait already come before a body of another namespace, or a handshake of another address.
-    fn how_many_come_before_another_sender(of: TurnOf) -> usize {
+    /// How many of 50 that wait already come before a body of another namespace.
+    fn how_many_come_before_another_namespace(of: TurnOf) -> usize {
         let turns = Arc::new(Turns::new(2));
         let order = Arc::new(Mutex::new(Vec::new()));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let mut decisions = tokio::task::JoinSet::new();
-            // They begin in this order, so that of sender 2 comes last.
-            for sender in (0..50).map(|_| 1).chain([2]) {
+            // They begin in this order, so that of namespace 2 comes last.
+            for namespace in (0..50).map(|_| 1).chain([2]) {
                 let (turns, order) = (Arc::clone(&turns), Arc::clone(&order));
-                let namespace = u64::from(sender);
                 decisions.spawn(async move {
-                    let (handshake, brief, turn) = match of {
-                        TurnOf::Handshake => {
-                            (turns.wait_for_turn_of_handshake(peer(sender)).await, None, None)
-                        }
-                        TurnOf::Request => (None, turns.wait_for_turn_of_request(peer(sender)).await, None),
+                    let (brief, turn) = match of {
                         TurnOf::BodyOnReadingThread => {
-                            (None, turns.wait_for_turn_on_reading_thread(peer(1), namespace).await, None)
+                            (turns.wait_for_turn_on_reading_thread(peer(1), namespace).await, None)
                         }
                         TurnOf::SmallBody => {
-                            (None, None, turns.wait_for_turn_of_small_body(peer(1), namespace).await)
+                            (None, turns.wait_for_turn_of_small_body(peer(1), namespace).await)
                         }
                         TurnOf::LargeBody => {
-                            (None, None, turns.wait_for_turn_of_large_body(peer(1), namespace, 1 << 20).await)
+                            (None, turns.wait_for_turn_of_large_body(peer(1), namespace, 1 << 20).await)
                         }
                     };
-                    // On a thread that reads, neither a handshake nor a decision lets others go on.
-                    if matches!(of, TurnOf::SmallBody | TurnOf::LargeBody) {
+                    // On a thread that reads, a decision does not let others go on.
+                    if of != TurnOf::BodyOnReadingThread {
                         tokio::task::yield_now().await;
                     }
-                    order.lock().unwrap().push(sender);
-                    drop((handshake, brief, turn));
+                    order.lock().unwrap().push(namespace);
+                    drop((brief, turn));
                 });
             }
             decisions.join_all().await;
@@ -303,15 +276,14 @@ mod tests {
         assert!(turns.queues.lock().unwrap().len() <= 2);
         let order = order.lock().unwrap();
         assert_eq!(order.len(), 51);
-        order.iter().position(|sender| *sender == 2).unwrap()
+        order.iter().position(|namespace| *namespace == 2).unwrap()
     }
 
     /// The requests of a tenant with many slow decisions come from the same API server as everybody's.
     #[test]
     fn a_sender_does_not_wait_for_all_of_another() {
-        use TurnOf::{BodyOnReadingThread, Handshake, LargeBody, Request, SmallBody};
-        for of in [Handshake, Request, BodyOnReadingThread, SmallBody, LargeBody] {
-            let waited = how_many_come_before_another_sender(of);
+        for of in [TurnOf::BodyOnReadingThread, TurnOf::SmallBody, TurnOf::LargeBody] {
+            let waited = how_many_come_before_another_namespace(of);
             assert!(waited <= 4, "{of:?}: {waited} of the other came first");
         }
     }
@@ -388,11 +360,14 @@ mod tests {
         assert!(turn(1, 1).is_err(), "a third thread is for others");
         let other = turn(2, 8).unwrap();
         drop((first, second));
-        let large = turn(1, 40).unwrap();
-        assert!(turn(1, 10).is_err(), "its memory is used");
-        let more = turn(3, 10).unwrap();
+        let large = turn(1, 30).unwrap();
+        assert!(turn(1, 20).is_err(), "its memory is used");
+        let more = turn(3, 20).unwrap();
         drop((large, other, more));
-        assert!(turn(1, 64).unwrap().is_some(), "all of it, while it decides no other");
+        let huge = turn(1, 40).unwrap();
+        assert!(turn(2, 33).is_err(), "one of them at a time");
+        drop(huge);
+        assert!(turn(1, 64).unwrap().is_some(), "all of it");
         assert!(turns.peers.lock().unwrap().len() < 4);
     }
 }

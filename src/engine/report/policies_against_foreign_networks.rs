@@ -20,13 +20,14 @@ TEXT.findAll('(?i)"namespace"\\s*:\\s*"[^"]*"').all(member, member.split('"')[3]
 /// Whether a text gives its interfaces no identity of its own: with the GUID of another tenant's port, a pod is in the
 /// partitions of that port, and with nv-ipam's arguments, it takes addresses of any pool. ib-kubernetes writes GUIDs into
 /// stored pods.
-const IDENTITY: &str = r#"TEXT.size() > 8000 || !TEXT.matches('(?i)"(infiniband-guid|deviceid)"\\s*:') &&
+const IDENTITY: &str = r#"object.spec.?hostNetwork.orValue(false) || TEXT.size() > 8000 || !TEXT.matches('(?i)"(infiniband-guid|deviceid)"\\s*:') &&
 !TEXT.matches('"(guid|pkey|mellanox[.]infiniband[.]app)"\\s*:') &&
 !TEXT.matches('(?i)"(poolnames|pooltype|allocatedefaultgateway|allocateipwithindex)"\\s*:') ||
 oldObject != null && TEXT == BEFORE || request.userInfo.username in WRITERS"#;
 /// Whether a text is short enough to be judged: the API server takes time by the square of the number of networks, 30 s for
 /// 240 kB. 256 networks in the short form have about 4,000 characters.
-const LENGTH: &str = "TEXT.size() <= 8000 || oldObject != null && TEXT == BEFORE";
+const LENGTH: &str =
+    "object.spec.?hostNetwork.orValue(false) || TEXT.size() <= 8000 || oldObject != null && TEXT == BEFORE";
 /// Service accounts of ib-kubernetes, in its own manifests and in those of the NVIDIA Network Operator.
 const IB_KUBERNETES: [&str; 2] = [
     "system:serviceaccount:kube-system:ib-kubernetes",
