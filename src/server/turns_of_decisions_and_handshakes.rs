@@ -18,6 +18,10 @@ const MAX_MEMORY_BESIDE_OTHERS: usize = MAX_MEMORY_OF_ALL_DECISIONS / 2;
 /// The memory of decisions is counted in pieces of so many bytes.
 const PIECE: usize = 1024;
 
+/// Requests that begin at a time, for each thread. To begin takes microseconds. Other connections that read bodies may make a
+/// round of the threads long, and not more requests than these begin in one round.
+const REQUESTS_PER_THREAD: usize = 16;
+
 /// Who decides, and who waits for it.
 pub(super) struct Turns {
     deciding: Arc<DecisionSlots>,
@@ -110,7 +114,7 @@ impl Turns {
                 memory: MAX_MEMORY_OF_ONE_ADDRESS,
             },
             handshakes: FairTurns::new(2 * threads),
-            requests: FairTurns::new(2 * threads),
+            requests: FairTurns::new(REQUESTS_PER_THREAD * threads),
             brief_decisions: FairTurns::new(2 * threads),
             huge: FairTurns::new(1),
         }
