@@ -113,7 +113,7 @@ impl Turns {
                 small: threads,
                 memory: MAX_MEMORY_OF_ONE_ADDRESS,
             },
-            handshakes: FairTurns::new(2 * threads),
+            handshakes: FairTurns::new(threads),
             requests: FairTurns::new(REQUESTS_PER_THREAD * threads),
             brief_decisions: FairTurns::new(2 * threads),
             huge: FairTurns::new(1),
