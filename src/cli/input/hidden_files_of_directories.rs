@@ -2,6 +2,7 @@
 //! (cli-runtime pkg/resource/visitor.go, `ExpandPathsToFileVisitors`), so a review that left them out would show a pass for
 //! objects that it has not seen. Most hidden files are settings of other tools, which are not manifests.
 
+use super::escaped_line_breaks::begins_with_line_break;
 use crate::manifest::{self, DocumentOrError};
 use crate::pod_agent::{LastLink, open_regular_file};
 use memchr::memmem;
@@ -115,15 +116,15 @@ fn without_escapes(text: &str) -> Cow<'_, str> {
     let mut parts = text.split('\\');
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
+        if begins_with_line_break(part.as_bytes()) {
+            plain.push_str(part.trim_start());
+            continue;
+        }
         let mut chars = part.chars();
         let digits = match chars.next() {
             Some('x') => 2,
             Some('u') => 4,
             Some('U') => 8,
-            Some('\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}') => {
-                plain.push_str(part.trim_start());
-                continue;
-            }
             _ => 0,
         };
         let code = chars.as_str().get(..digits).and_then(|digits| u32::from_str_radix(digits, 16).ok());
