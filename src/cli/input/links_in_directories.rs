@@ -1,8 +1,8 @@
 //! Symbolic links in paths that are named, and in directories that are searched for manifests. Whoever may change a repository may add links: to a file with
 //! secrets of the machine that runs the review, whose lines an error would show, or many links to one long file.
 
-use super::hidden_files_of_directories::{is_of_version_control, may_be_version_of_volume};
-use std::collections::HashSet;
+use super::hidden_files_of_directories::{is_manifest, is_of_version_control, may_be_version_of_volume};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// The links of one directory that was named.
@@ -16,10 +16,18 @@ pub(super) struct LinksOfDirectory {
     files: HashSet<PathBuf>,
     /// Length of the files that links of further directories lead to again (bytes).
     repeated: u64,
+    /// Whether the files that hidden links lead to are manifests. Many links may lead to one file.
+    targets_of_hidden: HashMap<PathBuf, bool>,
+    /// Length of those that are outside (bytes).
+    outside: u64,
 }
 
 /// Most text that links of further directories lead to again (bytes).
 const MAX_REPEATED_BYTES: u64 = 32 << 20;
+
+/// Most text outside of the directory that is read to find out whether hidden links lead to manifests (bytes). Links may lead to
+/// all files of the machine.
+const MAX_BYTES_OUTSIDE: u64 = 32 << 20;
 
 /// What to do with a link to a file.
 pub(super) enum Link {
@@ -36,14 +44,21 @@ impl LinksOfDirectory {
     pub(super) fn new(directory: &Path) -> Self {
         let own = directory.join(".").canonicalize().ok();
         let inside = own.into_iter().chain(working_tree(directory)).collect();
-        Self { inside, targets: HashSet::new(), files: HashSet::new(), repeated: 0 }
+        Self {
+            inside,
+            targets: HashSet::new(),
+            files: HashSet::new(),
+            repeated: 0,
+            targets_of_hidden: HashMap::new(),
+            outside: 0,
+        }
     }
 
     /// A link to a regular file; `None` for any other link.
     pub(super) fn add_link(&mut self, link: &Path) -> Option<Link> {
         let target = link.canonicalize().ok().filter(|target| target.is_file())?;
         // A ConfigMap in a volume has a link for each key (kubernetes/kubernetes pkg/volume/util/atomic_writer.go).
-        if !self.inside.iter().any(|inside| is_file_of_tree(inside, &target)) {
+        if !self.is_inside(&target) {
             return Some(Link::Outside(target));
         }
         let directory = link.parent().unwrap_or(Path::new("")).join(".").canonicalize().ok()?;
@@ -55,6 +70,27 @@ impl LinksOfDirectory {
             self.repeated = self.repeated.saturating_add(length);
         }
         Some(if self.repeated > MAX_REPEATED_BYTES { Link::TooLong } else { Link::Read })
+    }
+
+    /// Whether a hidden link to a file leads to a manifest, or nobody can know.
+    pub(super) fn leads_to_manifest(&mut self, link: &Path) -> bool {
+        let Ok(target) = link.canonicalize() else { return true };
+        if let Some(known) = self.targets_of_hidden.get(&target) {
+            return *known;
+        }
+        let is_outside = !self.is_inside(&target);
+        if is_outside {
+            let length = target.metadata().map_or(0, |about| about.len());
+            self.outside = self.outside.saturating_add(length);
+        }
+        let answer = is_outside && self.outside > MAX_BYTES_OUTSIDE || is_manifest(&target);
+        self.targets_of_hidden.insert(target, answer);
+        answer
+    }
+
+    /// Whether a link may lead to a file.
+    fn is_inside(&self, target: &Path) -> bool {
+        self.inside.iter().any(|inside| is_file_of_tree(inside, target))
     }
 
     /// Whether a file is in a version of a volume, and a link of the volume that was read leads to it.

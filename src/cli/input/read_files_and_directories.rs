@@ -205,7 +205,7 @@ impl Search<'_> {
             return;
         }
         match self.links.add_link(&path) {
-            Some(Link::Read | Link::Outside(_)) if hidden && !is_manifest(&path) => {}
+            Some(Link::Read | Link::Outside(_)) if hidden && !self.links.leads_to_manifest(&path) => {}
             Some(Link::Read) => self.files.push(path),
             Some(Link::Outside(target)) => {
                 let message = format!(
