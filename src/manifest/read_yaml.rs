@@ -40,7 +40,9 @@ pub(super) fn parse(text: &str, origin: Position) -> Result<Parsed, ReadFault> {
                 let mut fault = builder.syntax_fault(&error);
                 // Only so many of these spellings are repaired.
                 let not_repaired = error.problem() == "found unexpected ':'" && repair.is_some();
-                fault.kubectl_may_read = not_repaired || may_have_key_too_long_for_parser(text);
+                fault.kubectl_may_read = not_repaired
+                    || stops_at_character_of_tags(builder.text, &error)
+                    || may_have_key_too_long_for_parser(text);
                 let retry = match (at, &mut repair) {
                     (Some(at), Some(repair)) => {
                         repair.replace_character_that_stopped_parser(error.problem(), at)
@@ -64,7 +66,17 @@ pub(super) fn parse(text: &str, origin: Position) -> Result<Parsed, ReadFault> {
 /// (yaml.v2 scannerc.go, `yaml_parser_stale_simple_keys`), and libyaml-safer counts bytes. What the parser finds wrong then
 /// depends on the text around the key.
 fn may_have_key_too_long_for_parser(text: &str) -> bool {
-    text.split('\n').any(|line| line.len() > 1024 && !line.is_ascii())
+    let mut keys = text.split('\n').filter_map(|line| line.rsplit_once(':').map(|(key, _)| key));
+    keys.any(|key| key.len() > 1024 && !key.is_ascii())
+}
+
+/// Whether the parser stops in a tag at a character that is a part of the tag for kubectl: `,`, `[` and `]` (yaml.v2 scannerc.go,
+/// `yaml_parser_scan_tag_uri`).
+fn stops_at_character_of_tags(text: &str, error: &libyaml_safer::Error) -> bool {
+    let is_in_tag = matches!(error.context(), Some("while scanning a tag" | "while parsing a tag"));
+    let at = error.problem_mark().and_then(|mark| usize::try_from(mark.index).ok());
+    let rest = at.and_then(|at| text.get(at..));
+    is_in_tag && rest.is_some_and(|rest| rest.starts_with([',', '[', ']']))
 }
 
 enum Stop {

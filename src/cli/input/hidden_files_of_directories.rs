@@ -2,6 +2,7 @@
 //! (cli-runtime pkg/resource/visitor.go, `ExpandPathsToFileVisitors`), so a review that left them out would show a pass for
 //! objects that it has not seen. Most hidden files are settings of other tools, which are not manifests.
 
+use super::escaped_line_breaks::begins_with_line_break;
 use crate::manifest::{self, DocumentOrError};
 use crate::pod_agent::{LastLink, open_regular_file};
 use memchr::memmem;
@@ -15,6 +16,9 @@ use std::path::Path;
 
 /// Directories of version control. A link must not lead to their files.
 const OF_VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
+
+/// Where it is not at the start of a document, kubectl may read the lines behind it in another way.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Longest hidden file that is decoded to find out whether it is a manifest (bytes). A longer one is read
 /// as a manifest.
@@ -65,18 +69,24 @@ struct KeysOfManifest {
 }
 
 fn has_manifest(bytes: &[u8]) -> bool {
-    let has = |text: &str| memmem::find(bytes, text.as_bytes()).is_some();
-    // kubectl reads UTF-16.
-    let Ok(text) = std::str::from_utf8(bytes) else { return true };
+    let has = |text: &[u8]| memmem::find(bytes, text).is_some();
+    // kubectl reads a document of UTF-16.
+    if BYTE_ORDER_MARKS_OF_UTF16.into_iter().any(has) {
+        return true;
+    }
     // `"\x6bind"` in YAML, `"\u006bind"` in JSON and `!!binary a2luZA==` are other spellings of the key.
-    if !["apiVersion", "kind", "\\", "!"].into_iter().any(has) {
+    if !["apiVersion", "kind", "\\", "!"].into_iter().any(|text| has(text.as_bytes())) {
         return false;
     }
+    // kubectl reads JSON with bytes that are not UTF-8.
+    let Ok(text) = std::str::from_utf8(bytes) else { return may_spell_keys(&String::from_utf8_lossy(bytes)) };
+    let kubectl_may_read_keys = LazyCell::new(|| may_spell_keys(text));
     let unreadable_one_may_be = LazyCell::new(|| may_have_keys_of_manifest(text));
     let documents = manifest::read_documents_of_file("", bytes);
     documents.iter().any(|document| match document {
         DocumentOrError::Empty { .. } => false,
-        DocumentOrError::Error(error) => error.kubectl_may_read || *unreadable_one_may_be,
+        DocumentOrError::Error(error) if error.kubectl_may_read => *kubectl_may_read_keys,
+        DocumentOrError::Error(_) => *unreadable_one_may_be,
         DocumentOrError::Document(document) => {
             let json = document.json.get();
             // A key given twice is an error here, and a finding of the review.
@@ -87,15 +97,30 @@ fn has_manifest(bytes: &[u8]) -> bool {
     })
 }
 
+/// The first bytes of a document of UTF-16, which UTF-8 never has.
+const BYTE_ORDER_MARKS_OF_UTF16: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
+
+/// Whether a text that kubectl may read has the letters of both keys, in any spelling of YAML.
+fn may_spell_keys(text: &str) -> bool {
+    let plain = without_escapes(text);
+    // kubectl may leave out a character behind such a mark.
+    let has_mark_inside = text.trim_start_matches(BYTE_ORDER_MARK).contains(BYTE_ORDER_MARK);
+    let has_both = KEYS.iter().all(|key| plain.contains(key));
+    has_mark_inside || has_both || has_escaped_key(text, &plain) || may_have_binary_tag(text)
+}
+
 /// Whether a text that cannot be read may have both keys, in any spelling of YAML, for a reader that can read it. A template of
 /// Helm is not YAML, but has both. Settings of other tools have escapes, patterns such as `"!**/x"`, and the words themselves.
 fn may_have_keys_of_manifest(text: &str) -> bool {
     let plain = without_escapes(text);
-    let has = |text: &str, word: &str| memmem::find(text.as_bytes(), word.as_bytes()).is_some();
     let may_stand_elsewhere = has_alias(&plain) || has_explicit_key(&plain);
-    let has_both = KEYS.iter().all(|key| has_key(&plain, key) || may_stand_elsewhere && has(&plain, key));
-    let has_escaped = KEYS.iter().any(|key| plain.matches(key).count() > text.matches(key).count());
-    has_both || has_escaped || may_have_binary_tag(text)
+    let has_both = KEYS.iter().all(|key| has_key(&plain, key) || may_stand_elsewhere && plain.contains(key));
+    has_both || has_escaped_key(text, &plain) || may_have_binary_tag(text)
+}
+
+/// Whether a text has a key that is not in it without its escapes.
+fn has_escaped_key(text: &str, plain: &str) -> bool {
+    KEYS.iter().any(|key| plain.matches(key).count() > text.matches(key).count())
 }
 
 /// Whether a text that is not YAML has a key: the word, and a colon behind it.
@@ -115,15 +140,15 @@ fn without_escapes(text: &str) -> Cow<'_, str> {
     let mut parts = text.split('\\');
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
+        if begins_with_line_break(part.as_bytes()) {
+            plain.push_str(part.trim_start());
+            continue;
+        }
         let mut chars = part.chars();
         let digits = match chars.next() {
             Some('x') => 2,
             Some('u') => 4,
             Some('U') => 8,
-            Some('\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}') => {
-                plain.push_str(part.trim_start());
-                continue;
-            }
             _ => 0,
         };
         let code = chars.as_str().get(..digits).and_then(|digits| u32::from_str_radix(digits, 16).ok());
@@ -150,16 +175,21 @@ fn has_alias(text: &str) -> bool {
     has('&') && has('*')
 }
 
-/// Whether a text has `? KEY`: a comment may stand between the key and its colon.
+/// Whether a text has `? KEY`: a comment may stand between the key and its colon. Inside of `{` or `[` there may be no blank
+/// (yaml.v2 scannerc.go, `yaml_parser_fetch_next_token`), and an anchor or a tag may stand before the key.
 fn has_explicit_key(text: &str) -> bool {
-    starts_of_tokens(text, '?').any(|rest| rest.starts_with(char::is_whitespace))
+    let is_key = |rest: &str| KEYS.iter().any(|key| rest.starts_with(key));
+    starts_of_tokens(text, '?').any(|rest| {
+        rest.starts_with(|c: char| c.is_whitespace() || "&*!".contains(c))
+            || is_key(rest.trim_start_matches(['"', '\'']))
+    })
 }
 
-/// What follows a sign of YAML wherever it can begin a token.
+/// What follows a sign of YAML wherever it can begin a token. One that follows `?` has no blank before it inside of `{` or `[`.
 fn starts_of_tokens(text: &str, sign: char) -> impl Iterator<Item = &str> {
     text.match_indices(sign).filter_map(move |(at, _)| {
         let before = text.get(..at)?.chars().next_back();
-        let begins = before.is_none_or(|c| c.is_whitespace() || "[{,:".contains(c));
+        let begins = before.is_none_or(|c| c.is_whitespace() || "[{,:?".contains(c));
         begins.then(|| text.get(at + sign.len_utf8()..)).flatten()
     })
 }
@@ -167,10 +197,10 @@ fn starts_of_tokens(text: &str, sign: char) -> impl Iterator<Item = &str> {
 /// Whether a text has a tag that may be `!!binary`, whose value is a key in base64.
 fn may_have_binary_tag(text: &str) -> bool {
     let is_escape = |rest: &str| rest.get(..2).is_some_and(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()));
+    // A word may have the tag anywhere: `{'!':1,!!binary a2luZA==: Pod}`.
     let mut words = text.split_whitespace().filter_map(|word| word.split_once('!'));
-    words.any(|(_, tag)| {
-        tag.starts_with("!binary") || tag.contains(":binary") || tag.split('%').skip(1).any(is_escape)
-    }) || ["%TAG ", "%TAG\t"].iter().any(|directive| text.contains(directive))
+    words.any(|(_, tag)| tag.contains(":binary") || tag.split('%').skip(1).any(is_escape))
+        || ["!!binary", "%TAG ", "%TAG\t"].iter().any(|part| text.contains(part))
 }
 
 #[cfg(test)]
@@ -191,6 +221,10 @@ mod tests {
             "%TAG !b! tag:yaml.org,2002:bin\r---\r!b!ary a2luZA==: Pod\r@",
             "a: [&a kind, &b apiVersion]\n*a : Pod\n*b : v1\n@",
             "? kind # a key\n: Pod\n? apiVersion # a key\n: v1\n@",
+            "{'!':1,!!binary a2luZA==: Pod}\n@",
+            "{a: &a kind, b: &b apiVersion,?*a : Pod,?*b : v1}\n@",
+            "{?kind # a key\n : Pod,?'apiVersion' # a key\n : v1}\n@",
+            "{?&a kind # a key\n : Pod,?!b apiVersion # a key\n : v1}\n@",
         ] {
             assert!(may_have_keys_of_manifest(text), "{text}");
         }
@@ -199,6 +233,8 @@ mod tests {
             "// &a, *.o, ?.x: \\u0041 \\x41\n[\"apiVersion\", \"kind\"]\n@",
             "on: push\nrun: |\n  docker run \\\n    --name kind \\\n    image !100%\n@",
             "stages: [!reference [.setup, script]]\n@",
+            "// https://a/?kind=b&c=d apiVersion\n{\"a\": \"is it ?\", \"b\": \"**/*\"}\n@",
+            "on: {paths: [\"!binary/**\", \"!!x\"]}\n@",
         ] {
             assert!(!may_have_keys_of_manifest(text), "{text}");
         }
@@ -215,7 +251,7 @@ mod tests {
         let anchors = format!("a: &a {}\nb: [{}]\n", "x".repeat(3000), "*a,".repeat(90));
         let aliases = format!("\"\\x6bind\": Pod\n{anchors}");
         let long_key = format!("\"\\x6bind\": Pod\na: [{}: 1]\n", "é".repeat(600));
-        let manifests: [&[u8]; 13] = [
+        let manifests: [&[u8]; 19] = [
             aliases.as_bytes(),
             long_key.as_bytes(),
             "\"\\x6bind\": Pod # \u{feff}\n".as_bytes(),
@@ -228,12 +264,21 @@ mod tests {
             b"kind: Pod\nkind: Pod\n",
             b"apiVersion: v1\nkind: Pod\nspec: {{ .Values.spec }}\n",
             b"\xff\xfek\0i\0n\0d\0",
+            b"name: a\n---\n\xff\xfek\0i\0n\0d\0",
+            b"{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"a\": \"\xe9\"}",
+            b"{\"\\u006bind\": \"Pod\", \"a\": \"\xe9\"}",
+            b"apiVersion: v1\nkind: Pod\na: !a,b c\n",
+            b"{a: !a]b c,'!':1,!!binary a2luZA==: Pod,!!binary YXBpVmVyc2lvbg==: v1}\n",
+            "{\"a\": [kind, apiVersion],\n\"ki\\\n\u{feff}nd\": Pod}\n".as_bytes(),
             b"- &k kind\n---\nkind: &a Pod\n",
         ];
         for text in manifests {
             assert!(has_manifest(text), "{}", String::from_utf8_lossy(text));
         }
-        let others: [&[u8]; 12] = [
+        let words = format!("\"words\": [\"{}\"],", "é".repeat(600));
+        let long_value = format!("{{ // \\x41\n{words}}}\n");
+        let long_value_and_keys = format!("{{ // apiVersion, kind\n{words}}}\n");
+        let others: [&[u8]; 16] = [
             b"// fwlink/?linkid=1\n{\"exclude\": \"!**/x\"}",
             b"on: {push: {branches: [main, release-?.x], paths: [\"!docs/**\"]}}\n",
             b"// words\n{\"cSpell.words\": [\"apiVersion\", \"kind\"],}",
@@ -246,6 +291,10 @@ mod tests {
             b"review:\n  cluster: [nodes.yaml]\n",
             b"path: \"a\\\\b\"\n",
             b"a: [1\n",
+            b"# \xe9tage\nname: \"a\\\\b\"\nkind: c\n",
+            b"paths:\n- !docs/[a-z]*.md\nkind: c\n",
+            long_value.as_bytes(),
+            long_value_and_keys.as_bytes(),
         ];
         for text in others {
             assert!(!has_manifest(text), "{}", String::from_utf8_lossy(text));

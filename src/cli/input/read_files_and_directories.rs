@@ -205,7 +205,7 @@ impl Search<'_> {
             return;
         }
         match self.links.add_link(&path) {
-            Some(Link::Read | Link::Outside(_)) if hidden && !is_manifest(&path) => {}
+            Some(Link::Read | Link::Outside(_)) if hidden && !self.links.leads_to_manifest(&path) => {}
             Some(Link::Read) => self.files.push(path),
             Some(Link::Outside(target)) => {
                 let message = format!(
@@ -216,8 +216,8 @@ impl Search<'_> {
             }
             Some(Link::TooLong) => self.add_unread(
                 &path,
-                "links of several directories lead to the same files, which have more than 32 MiB in total when they are read \
-                 again; name these files themselves",
+                "links of several directories lead to the same files, which have more than 32 MiB or too many objects in total \
+                 when they are read again; name these files themselves",
             ),
             Some(Link::Again) | None => {}
         }

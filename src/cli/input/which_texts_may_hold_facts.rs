@@ -1,6 +1,7 @@
 //! Which texts may hold a fact, by a search that costs a hundredth of reading them as YAML. A fact counts for documents
 //! before it, so that every input is searched before the first decision.
 
+use super::escaped_line_breaks::begins_with_line_break;
 use crate::facts::FactKind;
 use std::collections::HashSet;
 
@@ -28,7 +29,7 @@ fn hides(text: &[u8], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| text.get(before));
     match text.get(at..).unwrap_or_default() {
         [b'\\', b'x' | b'u' | b'U', ..] => true,
-        [b'\\', b'\n' | b'\r', ..] => before.is_some_and(u8::is_ascii_alphanumeric),
+        [b'\\', rest @ ..] if begins_with_line_break(rest) => before.is_some_and(u8::is_ascii_alphanumeric),
         [b'!', b'!' | b'<', ..] => true,
         rest => rest.starts_with(b"%TAG"),
     }
@@ -64,6 +65,9 @@ mod tests {
             "kind: \"N\\U0000006fde\"\n",
             "kind: \"No\\\n  de\"\n",
             "kind: \"No\\\r\n  de\"\n",
+            "kind: \"No\\\u{85}de\"\n",
+            "kind: \"No\\\u{2028}de\"\n",
+            "kind: \"No\\\u{2029}de\"\n",
             "kind: !!binary Tm9kZQ==\n",
             "kind: !<tag:yaml.org,2002:binary> Tm9kZQ==\n",
             "%TAG !y! tag:yaml.org,2002:\n---\nkind: !y!binary Tm9kZQ==\n",

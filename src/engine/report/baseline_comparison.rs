@@ -45,7 +45,7 @@ impl Comparison {
             let mut all: BTreeMap<FindingIdentity, (usize, String)> = BTreeMap::new();
             for entry in &baseline.entries {
                 let count = all.entry(entry.fingerprint.clone()).or_insert((0, entry.severity.clone()));
-                count.0 += entry.count;
+                count.0 = count.0.saturating_add(entry.count);
                 if severity_by_name(&entry.severity) > severity_by_name(&count.1) {
                     count.1.clone_from(&entry.severity);
                 }
@@ -59,7 +59,7 @@ impl Comparison {
             let known =
                 known.filter(|(_, then)| self::severity_by_name(&severity) <= self::severity_by_name(then));
             let known = known.map_or(0, |(count, _)| count);
-            result.unchanged += known.min(count);
+            result.unchanged = result.unchanged.saturating_add(known.min(count));
             let entry =
                 |count| BaselineEntry { fingerprint: fingerprint.clone(), severity: severity.clone(), count };
             if count > known {
@@ -93,7 +93,7 @@ impl Comparison {
     pub fn add_result_of_other_inputs(&mut self, other: Self) {
         self.new.extend(other.new);
         self.resolved.extend(other.resolved);
-        self.unchanged += other.unchanged;
+        self.unchanged = self.unchanged.saturating_add(other.unchanged);
         self.incomparable.extend(other.incomparable);
     }
 
@@ -212,6 +212,17 @@ mod tests {
         let unseen = KindNotRead { api_version: api_version.to_owned(), kind: kind.to_owned() };
         baseline.coverage.gaps.insert(unseen);
         baseline
+    }
+
+    /// Whoever writes the file chooses the counts.
+    #[test]
+    fn counts_of_a_file_do_not_overflow() {
+        let most = |rule| entry(rule, "n", "Job", usize::MAX);
+        let before = of(vec![most("FAB501"), most("FAB501"), most("FAB412")]);
+        let mut found = Comparison::compare_runs(&before, &of(Vec::new()));
+        found.add_result_of_other_inputs(Comparison::compare_runs(&before, &before));
+        found.add_result_of_other_inputs(Comparison::compare_runs(&before, &before));
+        assert_eq!((found.resolved.len(), found.unchanged), (2, usize::MAX));
     }
 
     #[test]

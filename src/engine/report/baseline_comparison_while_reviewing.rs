@@ -98,7 +98,7 @@ impl RunningBaselineComparison {
             &before,
             &Baseline::new(env!("CARGO_PKG_VERSION"), coverage, Vec::new()),
         );
-        let (mut absent, mut findings) = (BTreeSet::new(), 0);
+        let (mut absent, mut findings) = (BTreeSet::new(), 0_usize);
         let mut gone: Vec<BaselineEntry> = Vec::new();
         for (finding, BaselineFinding { severity, count, found }) in known {
             if count <= found {
@@ -109,7 +109,7 @@ impl RunningBaselineComparison {
             if objects.get(&object) == Some(&true) {
                 gone.push(entry);
             } else {
-                findings += count - found;
+                findings = findings.saturating_add(count - found);
                 absent.insert(object);
             }
         }

@@ -23,6 +23,21 @@ fn kubectl_may_read_long_keys() {
         assert!(may_read(before, "é".repeat(600), after), "{before}");
         assert!(!may_read(before, "e".repeat(1200), after), "{before}");
     }
+    // A long value is not a key.
+    let text = format!("{{\"words\": [\"{}\"], @}}", "é".repeat(600));
+    assert!(!parse(&text, Position { line: 1, column: 1 }).unwrap_err().kubectl_may_read);
+}
+
+#[test]
+fn kubectl_may_read_characters_in_tags() {
+    let may_read = |text: &str| parse(text, Position { line: 1, column: 1 }).unwrap_err().kubectl_may_read;
+    for text in ["a: !a,b c\n", "a: !a[b c\n", "é: !a]b c\n", "{a: !a]b c}\n", "{a: !!,b c}\n", "a: !, c\n"]
+    {
+        assert!(may_read(text), "{text}");
+    }
+    for text in ["a: !é\n", "a: !a{b c\n", "a: !<a c\n", "a: !a%zz c\n", "a: 'b' [\n"] {
+        assert!(!may_read(text), "{text}");
+    }
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub(crate) fn add(suite: &mut Suite) {
         Ok(links_and_configurations()?)
     });
     suite.add("many_files::links_repeat_no_long_file", || Ok(repeated_links()?));
+    suite.add("many_files::hidden_links_read_little_outside", || Ok(hidden_links()?));
     suite.add("many_files::files_of_version_control_are_not_shown", || Ok(version_control()?));
     suite.add("many_files::results_are_not_written_through_links", || Ok(links_of_outputs()?));
     suite.add("many_files::named_links_stay_in_the_repository", || Ok(named_links()?));
@@ -224,6 +225,25 @@ fn repeated_links() -> Result<(), String> {
     let words = "tree/d/pod.yaml:1:1: links of several directories lead to the same files";
     same(&ran.stderr, true, ran.stderr.contains(words))?;
     same("c", false, ran.stderr.contains("tree/c/pod.yaml:1:1: links"))
+}
+
+/// Nobody looks into all files of the machine to find out whether hidden links lead to manifests.
+fn hidden_links() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    scratch.write("tree/pod.yaml", pod("p", 8, 0))?;
+    for name in ["a", "b", "c"] {
+        scratch.write(&format!("outside/{name}"), format!("# {}\n", "x".repeat(12 << 20)))?;
+        for number in 0..4 {
+            link(&scratch, &format!("../outside/{name}"), &format!("tree/.{name}{number}.yaml"))?;
+        }
+    }
+    let ran = run(&["review", "tree", "--fail-on", "never"], b"", scratch.path())?;
+    same("exit code", 2, ran.code)?;
+    for (name, is_refused) in [("a0", false), ("a3", false), ("b3", false), ("c0", true), ("c3", true)] {
+        let words = format!("tree/.{name}.yaml:1:1: the symbolic link leads to ");
+        same(&format!("{name}: {}", ran.stderr), is_refused, ran.stderr.contains(&words))?;
+    }
+    Ok(())
 }
 
 /// The directory `.git` may have the password of a remote repository.
