@@ -12,7 +12,8 @@ use super::node_tree::{Id, NodeKind, Tree};
 use super::read_fault::ReadFault;
 use super::read_yaml::Parsed;
 use super::source_positions::Position;
-use super::split_documents::{BYTE_ORDER_MARK, Piece, WrongSeparator, pieces};
+use super::special_characters::BYTE_ORDER_MARK;
+use super::split_documents::{Piece, WrongSeparator, pieces};
 use super::{read_json, read_yaml, write_json, yaml_error_causes};
 
 /// Most values of a stream of JSON values (count). They are decoded together, and each takes about a kilobyte.

@@ -9,6 +9,7 @@ use super::node_tree::{Id, MAX_DEPTH, MAX_NODES, NO_NODE, NodeKind, Tree};
 use super::read_fault::ReadFault;
 use super::repair_spellings_for_yaml_parser::RepairedText;
 use super::source_positions::Position;
+use super::special_characters::LINE_BREAKS;
 use super::{catch_panic_of_yaml_parser, yaml_scalars};
 
 /// The content of one text between two separators.
@@ -168,9 +169,10 @@ impl<'t> Builder<'t> {
                 EventData::DocumentEnd { .. } => self.trailing = Some(self.last),
                 EventData::Alias { anchor } => {
                     let Some(&target) = self.anchors.get(&anchor) else {
-                        return Err(
-                            self.fault(start, &format!("there is no anchor `&{anchor}` before this alias"))
-                        );
+                        return Err(self.fault(
+                            start,
+                            &format!("the document does not define the anchor `&{anchor}` before this alias"),
+                        ));
                     };
                     // An alias to a collection that is still open would make it contain itself.
                     if self.open.iter().any(|open| open.id == target) {
@@ -218,18 +220,16 @@ impl<'t> Builder<'t> {
 
     /// The parser compares each directive with all before it, and copies its text to each tag that uses it.
     fn too_many_or_long_tag_directives(&self) -> Option<ReadFault> {
-        // What YAML 1.1 takes for the end of a line.
-        let ends_line = |c: char| matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
         let starts_line = |at: usize| {
             let before = self.text.get(..at).and_then(|text| text.chars().next_back());
-            before.is_none_or(ends_line)
+            before.is_none_or(|c| LINE_BREAKS.contains(&c))
         };
         let directives = self.text.match_indices("%TAG").filter(|(at, _)| starts_line(*at));
         for (number, (at, _)) in directives.enumerate() {
             let rest = self.text.get(at..).unwrap_or_default();
             let message = if number == MAX_TAG_DIRECTIVES {
                 format!("a document has at most {MAX_TAG_DIRECTIVES} directives `%TAG`")
-            } else if rest.find(ends_line).unwrap_or(rest.len()) > MAX_TAG_DIRECTIVE {
+            } else if rest.find(LINE_BREAKS).unwrap_or(rest.len()) > MAX_TAG_DIRECTIVE {
                 format!("a directive `%TAG` has at most {MAX_TAG_DIRECTIVE} bytes")
             } else {
                 continue;

@@ -9,9 +9,7 @@
 use std::ops::Range;
 
 use super::source_positions::Position;
-
-/// At the start of a text, this character tells its encoding.
-pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
+use super::special_characters::BYTE_ORDER_MARK;
 
 /// The text between two separators.
 #[derive(Debug, PartialEq, Eq)]

@@ -197,7 +197,7 @@ impl Connection {
                 let (router, watch, state) = (router.clone(), Arc::clone(&watch), Arc::clone(&state));
                 watch.record_complete_header();
                 let turns = Arc::clone(&state);
-                let answer = Box::pin(async move {
+                let answer = async move {
                     let mut response = router.oneshot(request.map(axum::body::Body::new)).await;
                     // The API server re-uses open connections to a pod that is going away
                     // (kubernetes/kubernetes#127335), and sends nothing to one that came later.
@@ -208,7 +208,7 @@ impl Connection {
                     }
                     watch.record_answer_ready();
                     response
-                });
+                };
                 // hyper answers up to 16 requests that a client sends together before it lets other connections go on
                 // (src/proto/h1/dispatch.rs, `poll_loop`), and it would serve all connections of an address that are ready.
                 begin_in_turn(answer, async move { turns.budgets.turns.wait_for_turn_of_request(peer).await })

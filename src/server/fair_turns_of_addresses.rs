@@ -33,7 +33,13 @@ const FEW_ADDRESSES: usize = 64;
 /// A turn, which ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct FairTurn {
-    turns: Option<Arc<FairTurns>>,
+    turns: Arc<FairTurns>,
+}
+
+/// A place in the queue. Whoever goes before its turn leaves the queue.
+struct Place {
+    turns: Arc<FairTurns>,
+    key: (u64, u64),
 }
 
 impl FairTurns {
@@ -56,35 +62,29 @@ impl FairTurns {
 
     /// Waits for a turn of an address, and lets all others that are ready ask for theirs before it begins.
     pub(super) async fn wait_for_turn(self: &Arc<Self>, peer: IpAddr) -> Option<FairTurn> {
-        let waits = self.queue().ask(peer);
-        let turn = match waits {
-            None => Some(FairTurn { turns: Some(Arc::clone(self)) }),
-            Some(waits) => waits.await.ok(),
+        let asked = self.queue().ask(peer);
+        let turn = match asked {
+            None => Some(FairTurn { turns: Arc::clone(self) }),
+            Some((key, waits)) => {
+                let _place = Place { turns: Arc::clone(self), key };
+                waits.await.ok()
+            }
         };
         tokio::task::yield_now().await;
         turn
     }
 
-    /// Gives a place to the next that still waits.
+    /// Gives a place to the next that waits.
     fn give_place(self: &Arc<Self>) {
-        loop {
-            let mut queue = self.queue();
-            let Some(((begins, _), next)) = queue.waiting.pop_first() else {
-                queue.free += 1;
-                return;
-            };
-            queue.now = queue.now.max(begins);
-            drop(queue);
-            // Whoever has gone since then gives the turn back; it must not do so as part of the loop.
-            let Err(mut turn) = next.send(FairTurn { turns: Some(Arc::clone(self)) }) else { return };
-            turn.turns = None;
-        }
+        let next = self.queue().next_or_free();
+        // Whoever has gone at this moment gives the turn back.
+        let _ = next.map(|next| next.send(FairTurn { turns: Arc::clone(self) }));
     }
 }
 
 impl Queue {
-    /// What to wait for; `None` if the turn begins at once.
-    fn ask(&mut self, peer: IpAddr) -> Option<oneshot::Receiver<FairTurn>> {
+    /// The place in the queue, and what to wait for; `None` if the turn begins at once.
+    fn ask(&mut self, peer: IpAddr) -> Option<((u64, u64), oneshot::Receiver<FairTurn>)> {
         let begins = self.ends.get(&peer).copied().unwrap_or_default().max(self.now);
         self.ends.insert(peer, begins + 1);
         self.forget_addresses_that_have_ended();
@@ -95,8 +95,19 @@ impl Queue {
         }
         self.asked += 1;
         let (sender, receiver) = oneshot::channel();
-        self.waiting.insert((begins, self.asked), sender);
-        Some(receiver)
+        let key = (begins, self.asked);
+        self.waiting.insert(key, sender);
+        Some((key, receiver))
+    }
+
+    /// The next that waits. If none does, a place is free.
+    fn next_or_free(&mut self) -> Option<oneshot::Sender<FairTurn>> {
+        let Some(((begins, _), next)) = self.waiting.pop_first() else {
+            self.free += 1;
+            return None;
+        };
+        self.now = self.now.max(begins);
+        Some(next)
     }
 
     fn forget_addresses_that_have_ended(&mut self) {
@@ -110,9 +121,13 @@ impl Queue {
 
 impl Drop for FairTurn {
     fn drop(&mut self) {
-        if let Some(turns) = self.turns.take() {
-            turns.give_place();
-        }
+        self.turns.give_place();
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.turns.queue().waiting.remove(&self.key);
     }
 }
 
@@ -165,8 +180,8 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let ask = |last: u8| {
-                let waits = turns.queue().ask(peer(last));
-                waits.unwrap()
+                let (_, waits) = turns.queue().ask(peer(last)).unwrap();
+                waits
             };
             let first = turns.wait_for_turn(peer(1)).await;
             let mut waiting: Vec<_> =
@@ -188,24 +203,39 @@ mod tests {
     }
 
     #[test]
-    fn whoever_goes_while_waiting_takes_no_place() {
+    fn whoever_goes_while_waiting_leaves_the_queue() {
         let turns = FairTurns::new(1);
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let first = turns.wait_for_turn(peer(1)).await;
-            let gone: Vec<_> = (2..100).map(|last| turns.queue().ask(peer(last))).collect();
-            drop(gone);
+            let mut waiting: Vec<_> =
+                (2..100).map(|last| Box::pin(turns.wait_for_turn(peer(last)))).collect();
+            for waits in &mut waiting {
+                assert!(polled_once(waits.as_mut()).await.is_none());
+            }
+            assert_eq!(turns.queue().waiting.len(), 98);
+            drop(waiting);
+            assert!(turns.queue().waiting.is_empty());
             drop(first);
             assert_eq!(turns.queue().free, 1);
-            assert!(turns.queue().waiting.is_empty());
             // A turn that was given, and not taken.
             let first = turns.wait_for_turn(peer(1)).await;
-            let given = turns.queue().ask(peer(2));
+            let mut given = Box::pin(turns.wait_for_turn(peer(2)));
+            assert!(polled_once(given.as_mut()).await.is_none());
             drop(first);
             assert_eq!(turns.queue().free, 0);
             drop(given);
             assert_eq!(turns.queue().free, 1);
         });
+    }
+
+    /// What a future gives when it is polled once.
+    async fn polled_once<F: Future>(mut future: std::pin::Pin<&mut F>) -> Option<F::Output> {
+        std::future::poll_fn(|context| match future.as_mut().poll(context) {
+            std::task::Poll::Ready(output) => std::task::Poll::Ready(Some(output)),
+            std::task::Poll::Pending => std::task::Poll::Ready(None),
+        })
+        .await
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Work that takes turns with that of others, each time that it can go on.
+//! Work that takes turns with that of others: each time that it can go on, or once, to begin.
 
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::Poll;
 
 /// Completes as the work does. Each time that the work can go on, it waits for a turn first. The turn is over once the work
@@ -24,14 +24,12 @@ pub(super) async fn one_poll_per_turn<W: Future + Unpin, F: Future>(
 
 /// Completes as the work does, which begins in a turn. The turn is over once the work waits for something, and the work goes on
 /// without one: whoever has begun to read a body finishes it, and its memory is for the next.
-pub(super) async fn begin_in_turn<W: Future + Unpin, T>(
-    mut work: W,
-    turn: impl Future<Output = T>,
-) -> W::Output {
+pub(super) async fn begin_in_turn<W: Future, T>(work: W, turn: impl Future<Output = T>) -> W::Output {
     let mut taken = Some(turn.await);
-    std::future::poll_fn(move |context| {
+    let mut work = pin!(work);
+    std::future::poll_fn(|context| {
         let _turn = taken.take();
-        Pin::new(&mut work).poll(context)
+        work.as_mut().poll(context)
     })
     .await
 }
@@ -123,10 +121,10 @@ mod tests {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let service = hyper::service::service_fn(|_| {
             let (seen, turns) = (Arc::clone(&seen), Arc::clone(&turns));
-            let answer = Box::pin(async move {
+            let answer = async move {
                 seen.lock().unwrap().push(turns.load(Ordering::Relaxed));
                 Ok::<_, Infallible>(Response::new(Body::empty()))
-            });
+            };
             begin_in_turn(answer, tokio::task::yield_now())
         });
         runtime.block_on(async {

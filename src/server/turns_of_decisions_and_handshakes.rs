@@ -89,7 +89,8 @@ type Permits = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 /// A turn to decide on a thread, with the memory for it.
 #[derive(Debug)]
 pub(super) struct Turn {
-    _of_address: Result<(Arc<DecisionSlots>, Permits), FairTurn>,
+    _huge: Option<FairTurn>,
+    _of_address: Option<(Arc<DecisionSlots>, Permits)>,
     _of_all: Permits,
     _place: OwnedSemaphorePermit,
 }
@@ -157,14 +158,15 @@ impl Turns {
         let (of_one, of_all) = memory.unzip();
         let is_huge = of_all.is_some_and(|pieces| pieces as usize * PIECE > MAX_MEMORY_BESIDE_OTHERS);
         // First the turn among those of the same address: whoever waits for it takes nothing from others.
-        let of_address = if is_huge {
-            Err(self.huge.wait_for_turn(peer).await?)
+        let (huge, of_address) = if is_huge {
+            (Some(self.huge.wait_for_turn(peer).await?), None)
         } else {
             let share = self.find_or_add_slots_of_address(peer);
             let permits = share.take(of_one).await?;
-            Ok((share, permits))
+            (None, Some((share, permits)))
         };
-        Some(Turn { _of_address: of_address, _of_all: self.deciding.take(of_all).await?, _place: place })
+        let of_all = self.deciding.take(of_all).await?;
+        Some(Turn { _huge: huge, _of_address: of_address, _of_all: of_all, _place: place })
     }
 
     fn find_or_add_slots_of_address(&self, peer: IpAddr) -> Arc<DecisionSlots> {

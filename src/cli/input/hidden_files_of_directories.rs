@@ -2,8 +2,7 @@
 //! (cli-runtime pkg/resource/visitor.go, `ExpandPathsToFileVisitors`), so a review that left them out would show a pass for
 //! objects that it has not seen. Most hidden files are settings of other tools, which are not manifests.
 
-use super::escaped_line_breaks::begins_with_line_break;
-use crate::manifest::{self, DocumentOrError};
+use crate::manifest::{self, BYTE_ORDER_MARK, DocumentOrError, begins_with_line_break};
 use crate::pod_agent::{LastLink, open_regular_file};
 use memchr::memmem;
 use serde::Deserialize;
@@ -16,9 +15,6 @@ use std::path::Path;
 
 /// Directories of version control. A link must not lead to their files.
 const OF_VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
-
-/// Where it is not at the start of a document, kubectl may read the lines behind it in another way.
-const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Longest hidden file that is decoded to find out whether it is a manifest (bytes). A longer one is read
 /// as a manifest.
@@ -209,7 +205,7 @@ mod tests {
 
     #[test]
     fn texts_that_only_kubectl_reads() {
-        // Nothing but the text tells: no parser here reads any of them.
+        // Only kubectl reads these texts: the parser of this project refuses each of them.
         for text in [
             "apiVersion: v1\nkind: Pod\n@",
             "\"api\\x56ersion\": v1\n\"k\\x69nd\": Pod\n@",

@@ -4,7 +4,6 @@
 mod cluster_setting_flags;
 pub(super) mod documents_to_objects;
 mod errors_of_a_file;
-mod escaped_line_breaks;
 pub(super) mod facts_of_live_cluster;
 mod hidden_files_of_directories;
 mod input_flags;

@@ -1,8 +1,8 @@
 //! Which texts may hold a fact, by a search that costs a hundredth of reading them as YAML. A fact counts for documents
 //! before it, so that every input is searched before the first decision.
 
-use super::escaped_line_breaks::begins_with_line_break;
 use crate::facts::FactKind;
+use crate::manifest::begins_with_line_break;
 use std::collections::HashSet;
 
 /// Words that are kinds of facts.

@@ -345,7 +345,7 @@ fn waiver_in_cel(rule: &Rule) -> String {
     rules_in_cel::cel_literal(&format!("fabric-admission.dev/ignore.{}", rule.id))
 }
 
-/// What has to be true of an object that is no pod. A change of metadata only is not checked.
+/// The conditions of a policy on objects other than pods. A policy does not check an update that changes only metadata.
 fn conditions(rule: &Rule) -> Vec<Value> {
     let mut out = Vec::new();
     if rule.waiver == MayBeIgnored::Allowed {

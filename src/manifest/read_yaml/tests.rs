@@ -64,7 +64,7 @@ fn faults_name_the_place_and_the_fix() {
             "could not find expected ':' while scanning a simple key that starts here",
         ),
         ("é: [x\u{1}]", 10, 6, "control characters are not allowed (U+0001)"),
-        ("a: *b\n", 10, 4, "there is no anchor `&b` before this alias"),
+        ("a: *b\n", 10, 4, "the document does not define the anchor `&b` before this alias"),
         ("a: &a\n  b: *a\n", 11, 6, "the value of anchor `&a` contains itself"),
         ("a: !!int 1.5\n", 10, 4, "cannot read \"1.5\" as !!int: the value is !!float"),
         ("a: [x?y]\n", 10, 5, "a value with `?` inside [] or {} needs quotes"),

@@ -175,6 +175,13 @@ fn policy(plane: &Plane) -> Outcome {
         assert!(!done.ok && done.stderr.contains("more than 8,000 characters"), "{key}: {}", done.stderr);
         let done = create(&pod("most", key, "own,".repeat(2_000).trim_end_matches(',')))?;
         assert!(done.ok, "{key}: {}", done.stderr);
+        // Multus attaches no network to a pod in the network of its node.
+        for text in [&"own,".repeat(60_000), ODD[0], "bank/x"] {
+            let mut pod = pod("host", key, text);
+            pod["spec"]["hostNetwork"] = true.into();
+            let done = create(&pod)?;
+            assert!(done.ok, "{key}: {}", done.stderr);
+        }
     }
     // A change is judged as well, and what stands there may stay.
     let mut held = pod("held", "example.com/a", "b");

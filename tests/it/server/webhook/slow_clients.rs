@@ -257,7 +257,7 @@ fn records_of_one_byte() -> Outcome {
     Ok(())
 }
 
-/// Zeros before the length of a chunk, or blanks behind it, are no data of the body.
+/// Zeros before the length of a chunk, and blanks behind it, do not count as data of the body.
 fn length_of_a_chunk() -> Outcome {
     let server = InProcess::start(Limits { body: Duration::from_secs(60), ..LIMITS }, Snapshot::default())?;
     for byte in *b"0 " {
