@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 use tower::ServiceExt;
@@ -91,29 +91,74 @@ pub(super) async fn serve(listener: Arc<TcpListener>, state: Arc<State>) {
         };
         let router = router.clone();
         let (sent, answers) = stream.into_split();
-        let connection = tokio::spawn(async move {
-            let service =
-                hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-                    router.clone().oneshot(request.map(axum::body::Body::new))
-                });
-            let connection = hyper::server::conn::http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(HEADER)
-                // One request for each connection: a client that sends many at once must not delay the next probe.
-                .keep_alive(false)
-                .max_buf_size(READ_BUFFER)
-                .serve_connection(TokioIo::new(tokio::io::join(sent.take(MAX_SENT), answers)), service);
-            let _ = connection.await;
-        });
+        let connection = tokio::spawn(answer_one_request(router, sent, answers));
         open.add_and_close_one_too_many(from.ip(), connection.abort_handle());
         // Each connection has a turn before the next one may push it out.
         tokio::task::yield_now().await;
     }
 }
 
+/// Answers the only request of a connection: a client that sends many at once must not delay the next probe.
+async fn answer_one_request(
+    router: Router,
+    sent: impl AsyncRead + Unpin + Send + 'static,
+    answers: impl AsyncWrite + Unpin + Send + 'static,
+) {
+    let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+        router.clone().oneshot(request.map(axum::body::Body::new))
+    });
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER)
+        .keep_alive(false)
+        .max_buf_size(READ_BUFFER)
+        .serve_connection(TokioIo::new(tokio::io::join(sent.take(MAX_SENT), answers)), service);
+    let _ = connection.await;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::pin::Pin;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Context, Poll};
+    use tokio::io::ReadBuf;
+
+    /// What a client sends: a header, and then 64 MiB of zeros as fast as they are read.
+    struct Client {
+        header: &'static [u8],
+        read: Arc<AtomicUsize>,
+    }
+
+    impl AsyncRead for Client {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            buf: &mut ReadBuf<'_>,
+        ) -> Poll<std::io::Result<()>> {
+            let header = std::mem::take(&mut self.header);
+            let zeros =
+                if self.read.load(Ordering::Relaxed) < 64 << 20 { buf.remaining() - header.len() } else { 0 };
+            buf.put_slice(header);
+            buf.put_slice(&vec![b'0'; zeros]);
+            self.read.fetch_add(header.len() + zeros, Ordering::Relaxed);
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_connection_may_send_a_header_and_no_long_body() {
+        for header in [
+            "POST /livez HTTP/1.1\r\nhost: h\r\nTransfer-Encoding: chunked\r\n\r\n0",
+            "POST /livez HTTP/1.1\r\nhost: h\r\nContent-Length: 99999999999\r\n\r\n",
+        ] {
+            let read = Arc::new(AtomicUsize::new(0));
+            let client = Client { header: header.as_bytes(), read: Arc::clone(&read) };
+            answer_one_request(router(Arc::new(State::bare())), client, tokio::io::sink()).await;
+            let read = read.load(Ordering::Relaxed);
+            assert!(read <= MAX_SENT as usize, "{read} bytes were read: {header}");
+        }
+    }
 
     #[tokio::test]
     async fn a_crowd_of_one_address_closes_its_own_connections() {

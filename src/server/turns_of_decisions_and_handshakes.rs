@@ -310,7 +310,7 @@ mod tests {
                     drop(turn);
                 });
             }
-            for _ in 0..3 {
+            while going_on.lock().unwrap().0 < 250 {
                 let before = going_on.lock().unwrap().0;
                 tokio::task::yield_now().await;
                 let mut going_on = going_on.lock().unwrap();
