@@ -17,6 +17,7 @@ pub(super) mod read_files_and_directories;
 mod read_in_parallel;
 mod read_profiles_facts_and_inputs;
 mod report_unread;
+mod spellings_of_manifest_keys;
 mod text_read_again;
 mod which_texts_may_hold_facts;
 

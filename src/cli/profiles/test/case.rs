@@ -1,6 +1,7 @@
 //! One case: its manifest, its expectation, and their comparison.
 
 use super::expected_results::{ExpectedResult, ExpectedResults};
+use super::unified_diff::hunks;
 use crate::cli::input::links_in_directories::why_link_of_repository_is_refused;
 use crate::cli::input::{self, InputFlags, SharedFacts};
 use crate::cli::lines_on_stderr::write_error;
@@ -11,7 +12,6 @@ use crate::report::ci::text_without_runner_commands;
 use crate::report::review_text::kind_name_and_template;
 use crate::report::{Located, ReviewedObject};
 use crate::rules::Finding;
-use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -194,12 +194,7 @@ impl Case {
         after: &ExpectedResults,
         results: &[&ReviewedObject],
     ) -> String {
-        let (old, new) = (before.text(), after.text());
-        let lines = InternedInput::new(old.as_str(), new.as_str());
-        let mut diff = Diff::compute(Algorithm::Histogram, &lines);
-        diff.postprocess_lines(&lines);
-        let printer = BasicLineDiffPrinter(&lines.interner);
-        let hunks = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &lines).to_string();
+        let hunks = hunks(&before.text(), &after.text());
         let mut text = format!(
             "--- {}, expected\n+++ {}, found\n{hunks}",
             text_without_runner_commands(&self.expected.display().to_string()),

@@ -4,6 +4,7 @@ mod case;
 mod expected_results;
 mod find_cases;
 mod test_report;
+mod unified_diff;
 
 use crate::cli::Exit;
 use crate::cli::input::{self, ClusterSettingFlags, FactFileFlags, InputFlags};
