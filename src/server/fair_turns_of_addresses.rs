@@ -1,9 +1,11 @@
-//! Turns that addresses share fairly: start-time fair queueing (Goyal, Vin and Cheng, IEEE/ACM Transactions on Networking 5/5).
+//! Turns that addresses share fairly: the next turn is that of the address that has used the least time. It is start-time fair
+//! queueing (Goyal, Vin and Cheng, IEEE/ACM Transactions on Networking 5/5) for turns whose length is known only at their end.
 //! An address that asks seldom comes before addresses that wait already, whatever number of addresses and connections that is.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 /// Turns of which only a few go on at a time.
@@ -12,45 +14,76 @@ pub(super) struct FairTurns {
     queue: Mutex<Queue>,
 }
 
-/// Who has waited for turns.
+/// Who has and who waits for turns.
 #[derive(Debug)]
 struct Queue {
+    places: usize,
     free: usize,
-    /// Those that wait, by when they may begin. The number is that of the question.
-    waiting: BTreeMap<(u64, u64), oneshot::Sender<FairTurn>>,
+    addresses: HashMap<IpAddr, Address>,
+    /// The addresses that wait.
+    order: BTreeSet<Rank>,
     asked: u64,
-    /// When the last turn may have begun, counted in turns of an address.
+    /// What the address had used whose turn began last. Whoever has used less has not asked, and gains nothing by it.
     now: u64,
-    /// When each address has had all turns for which it asked.
-    ends: HashMap<IpAddr, u64>,
-    /// How many addresses are kept until those that have ended are forgotten.
+    spread: u64,
+    /// How many addresses are kept until those that owe nothing are forgotten.
     kept: usize,
 }
 
-/// Fewest addresses for which it is worth while to look for those that have ended.
+/// Fewest addresses for which it is worth while to look for those that owe nothing.
 const FEW_ADDRESSES: usize = 64;
+
+/// The time that an address has used (nanoseconds), the number of its first question without an answer, and the address.
+type Rank = (u64, u64, IpAddr);
+
+/// Time that one address has used (nanoseconds), its turns (count), and its questions.
+#[derive(Debug, Default)]
+struct Address {
+    used: u64,
+    turns: usize,
+    waiting: BTreeMap<u64, oneshot::Sender<FairTurn>>,
+}
+
+impl Address {
+    fn rank(&self, peer: IpAddr) -> Option<Rank> {
+        let (asked, _) = self.waiting.first_key_value()?;
+        Some((self.used, *asked, peer))
+    }
+
+    /// A turn that begins counts as a nanosecond at once, so that those of an address that end at once are not all before others.
+    fn begin_turn(&mut self) {
+        self.turns += 1;
+        self.used = self.used.saturating_add(1);
+    }
+}
 
 /// A turn, which ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct FairTurn {
     turns: Arc<FairTurns>,
+    peer: IpAddr,
+    began: Instant,
 }
 
 /// A place in the queue. Whoever goes before its turn leaves the queue.
 struct Place {
     turns: Arc<FairTurns>,
-    key: (u64, u64),
+    peer: IpAddr,
+    asked: u64,
 }
 
 impl FairTurns {
     /// `places`: turns that go on at a time (count).
     pub(super) fn new(places: usize) -> Arc<Self> {
+        let places = places.max(1);
         let queue = Queue {
-            free: places.max(1),
-            waiting: BTreeMap::new(),
+            places,
+            free: places,
+            addresses: HashMap::new(),
+            order: BTreeSet::new(),
             asked: 0,
             now: 0,
-            ends: HashMap::new(),
+            spread: 0,
             kept: FEW_ADDRESSES,
         };
         Arc::new(Self { queue: Mutex::new(queue) })
@@ -64,70 +97,127 @@ impl FairTurns {
     pub(super) async fn wait_for_turn(self: &Arc<Self>, peer: IpAddr) -> Option<FairTurn> {
         let asked = self.queue().ask(peer);
         let turn = match asked {
-            None => Some(FairTurn { turns: Arc::clone(self) }),
-            Some((key, waits)) => {
-                let _place = Place { turns: Arc::clone(self), key };
+            None => Some(self.begin(peer)),
+            Some((asked, waits)) => {
+                let _place = Place { turns: Arc::clone(self), peer, asked };
                 waits.await.ok()
             }
         };
         tokio::task::yield_now().await;
-        turn
+        turn.map(|mut turn| {
+            turn.began = Instant::now();
+            turn
+        })
     }
 
-    /// Gives a place to the next that waits.
-    fn give_place(self: &Arc<Self>) {
-        let next = self.queue().next_or_free();
+    fn begin(self: &Arc<Self>, peer: IpAddr) -> FairTurn {
+        FairTurn { turns: Arc::clone(self), peer, began: Instant::now() }
+    }
+
+    /// Counts a turn that has ended, and gives its place to the next that waits.
+    fn end_turn_and_begin_next(self: &Arc<Self>, peer: IpAddr, lasted: Duration) {
+        let next = self.queue().end_and_take_next(peer, lasted);
         // Whoever has gone at this moment gives the turn back.
-        let _ = next.map(|next| next.send(FairTurn { turns: Arc::clone(self) }));
+        let _ = next.map(|(peer, next)| next.send(self.begin(peer)));
     }
 }
 
 impl Queue {
-    /// The place in the queue, and what to wait for; `None` if the turn begins at once.
-    fn ask(&mut self, peer: IpAddr) -> Option<((u64, u64), oneshot::Receiver<FairTurn>)> {
-        let begins = self.ends.get(&peer).copied().unwrap_or_default().max(self.now);
-        self.ends.insert(peer, begins + 1);
-        self.forget_addresses_that_have_ended();
+    /// The number of the question, and what to wait for; `None` if the turn begins at once.
+    fn ask(&mut self, peer: IpAddr) -> Option<(u64, oneshot::Receiver<FairTurn>)> {
+        self.forget_addresses_that_owe_nothing();
+        let address = self.addresses.entry(peer).or_default();
+        if address.waiting.is_empty() {
+            address.used = address.used.max(self.now);
+        }
         if self.free > 0 {
             self.free -= 1;
-            self.now = begins;
+            self.now = self.now.max(address.used);
+            address.begin_turn();
             return None;
         }
         self.asked += 1;
         let (sender, receiver) = oneshot::channel();
-        let key = (begins, self.asked);
-        self.waiting.insert(key, sender);
-        Some((key, receiver))
+        self.change(peer, |address, asked| {
+            address.waiting.insert(asked, sender);
+        });
+        Some((self.asked, receiver))
     }
 
-    /// The next that waits. If none does, a place is free.
-    fn next_or_free(&mut self) -> Option<oneshot::Sender<FairTurn>> {
-        let Some(((begins, _), next)) = self.waiting.pop_first() else {
+    /// Changes an address, and so perhaps its rank. The change also gets the number of the last question.
+    fn change<T>(&mut self, peer: IpAddr, change: impl FnOnce(&mut Address, u64) -> T) -> Option<T> {
+        let address = self.addresses.get_mut(&peer)?;
+        let before = address.rank(peer);
+        let changed = change(address, self.asked);
+        let after = address.rank(peer);
+        if before != after {
+            before.map(|rank| self.order.remove(&rank));
+            self.order.extend(after);
+        }
+        Some(changed)
+    }
+
+    /// Counts a turn that has ended. The next that waits; if none does, a place is free.
+    fn end_and_take_next(
+        &mut self,
+        peer: IpAddr,
+        lasted: Duration,
+    ) -> Option<(IpAddr, oneshot::Sender<FairTurn>)> {
+        let lasted = self.between_half_and_one_and_a_half(lasted);
+        self.change(peer, |address, _| {
+            address.turns = address.turns.saturating_sub(1);
+            address.used = address.used.saturating_add(lasted);
+        });
+        let next = self.order.first().copied();
+        let taken = next.and_then(|(used, _, peer)| {
+            self.now = self.now.max(used);
+            let taken = self.change(peer, |address, _| {
+                address.begin_turn();
+                address.waiting.pop_first()
+            });
+            let (_, sender) = taken.flatten()?;
+            Some((peer, sender))
+        });
+        if taken.is_none() {
             self.free += 1;
-            return None;
-        };
-        self.now = self.now.max(begins);
-        Some(next)
+        }
+        taken
     }
 
-    fn forget_addresses_that_have_ended(&mut self) {
-        if self.ends.len() > self.kept {
+    /// What counts for a turn that lasted so long (nanoseconds), which is on average as much. If it were exactly as much, addresses
+    /// whose turns are of one length would all have used the same, and one that has used a little more would come after all of
+    /// them.
+    fn between_half_and_one_and_a_half(&mut self, lasted: Duration) -> u64 {
+        // A linear congruential generator (Knuth, The Art of Computer Programming 2, 3.3.4).
+        self.spread = self.spread.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let part = u128::from(self.spread >> 32);
+        let counted = lasted.as_nanos() / 2 + ((lasted.as_nanos() * part) >> 32);
+        u64::try_from(counted).unwrap_or(u64::MAX)
+    }
+
+    /// Forgets addresses that have and want no turn and have used no more than others. When nobody has or wants a turn, those are
+    /// all.
+    fn forget_addresses_that_owe_nothing(&mut self) {
+        if self.free == self.places {
+            self.addresses.clear();
+        } else if self.addresses.len() > self.kept {
             let now = self.now;
-            self.ends.retain(|_, end| *end > now);
-            self.kept = FEW_ADDRESSES.max(2 * self.ends.len());
+            self.addresses
+                .retain(|_, known| known.turns > 0 || !known.waiting.is_empty() || known.used > now);
+            self.kept = FEW_ADDRESSES.max(2 * self.addresses.len());
         }
     }
 }
 
 impl Drop for FairTurn {
     fn drop(&mut self) {
-        self.turns.give_place();
+        self.turns.end_turn_and_begin_next(self.peer, self.began.elapsed());
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.turns.queue().waiting.remove(&self.key);
+        self.turns.queue().change(self.peer, |address, _| address.waiting.remove(&self.asked));
     }
 }
 
@@ -174,32 +264,62 @@ mod tests {
         assert_eq!(turns.queue().free, 2);
     }
 
+    /// Some addresses take a long turn each time, and wait for the next one again. One that takes short turns waits for few of them.
     #[test]
-    fn an_address_without_requests_goes_before_those_that_wait() {
+    fn an_address_that_has_used_little_comes_first() {
         let turns = FairTurns::new(1);
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(async {
-            let ask = |last: u8| {
-                let (_, waits) = turns.queue().ask(peer(last)).unwrap();
-                waits
-            };
-            let first = turns.wait_for_turn(peer(1)).await;
-            let mut waiting: Vec<_> =
-                (0..1_000).map(|at| (at, ask(u8::try_from(at % 250).unwrap()))).collect();
-            drop(first);
-            // Each address has had some turns.
-            let mut had = 0;
-            while had < 600 {
-                waiting.retain_mut(|(_, waits)| waits.try_recv().map(drop).is_err());
-                had = 1_000 - waiting.len();
+        let mut queue = turns.queue();
+        let long = Duration::from_millis(25);
+        assert!(queue.ask(peer(0)).is_none());
+        let mut waits: Vec<_> = (1..=250).map(|last| queue.ask(peer(last)).unwrap()).collect();
+        let mut begun = peer(0);
+        for _ in 0..600 {
+            let (next, _) = queue.end_and_take_next(begun, long).unwrap();
+            waits.push(queue.ask(begun).unwrap());
+            begun = next;
+        }
+        // The other addresses that have a turn before it, for each of its questions.
+        let mut before = Vec::new();
+        for _ in 0..100 {
+            waits.push(queue.ask(peer(251)).unwrap());
+            let mut others = 0;
+            loop {
+                let (next, _) = queue.end_and_take_next(begun, long).unwrap();
+                waits.push(queue.ask(begun).unwrap());
+                begun = next;
+                if begun == peer(251) {
+                    break;
+                }
+                others += 1;
             }
-            let mut newcomer = ask(251);
-            let before = waiting.len();
-            while newcomer.try_recv().is_err() {
-                waiting.retain_mut(|(_, waits)| waits.try_recv().map(drop).is_err());
+            (begun, _) = queue.end_and_take_next(begun, Duration::from_micros(100)).unwrap();
+            before.push(others);
+        }
+        let (first, most) = (before[0], before.iter().max().copied().unwrap());
+        assert!(first == 0 && most <= 5, "{before:?}");
+    }
+
+    /// Who asks for many turns at once, or asks again while it has one, gains nothing against one that does not.
+    #[test]
+    fn two_addresses_have_the_same_time() {
+        let turns = FairTurns::new(2);
+        let mut queue = turns.queue();
+        let mut waits: Vec<_> = (0..400).filter_map(|_| queue.ask(peer(1))).collect();
+        waits.push(queue.ask(peer(2)).unwrap());
+        let mut begun = std::collections::VecDeque::from([peer(1), peer(1)]);
+        let (mut times, millis) = ([0, 0], |last| if last == peer(1) { 3 } else { 10 });
+        for _ in 0..300 {
+            let ended = begun.pop_front().unwrap();
+            let lasted = millis(ended);
+            times[usize::from(ended == peer(2))] += lasted;
+            let next = queue.end_and_take_next(ended, Duration::from_millis(lasted));
+            begun.extend(next.map(|(next, _)| next));
+            if ended == peer(2) {
+                waits.extend(queue.ask(ended));
             }
-            assert!(before - waiting.len() <= 250, "{before} {}", waiting.len());
-        });
+        }
+        let [one, other] = times;
+        assert!(4 * one <= 5 * other && 4 * other <= 5 * one, "{times:?}");
     }
 
     #[test]
@@ -213,9 +333,9 @@ mod tests {
             for waits in &mut waiting {
                 assert!(polled_once(waits.as_mut()).await.is_none());
             }
-            assert_eq!(turns.queue().waiting.len(), 98);
+            assert_eq!(turns.queue().order.len(), 98);
             drop(waiting);
-            assert!(turns.queue().waiting.is_empty());
+            assert!(turns.queue().order.is_empty());
             drop(first);
             assert_eq!(turns.queue().free, 1);
             // A turn that was given, and not taken.
@@ -244,6 +364,18 @@ mod tests {
         for round in 0..200_u8 {
             order(&turns, [round, round, 255]);
         }
-        assert!(turns.queue().ends.len() <= FEW_ADDRESSES + 1, "{}", turns.queue().ends.len());
+        assert!(turns.queue().addresses.len() <= 2, "{}", turns.queue().addresses.len());
+        // One that has a turn keeps the others waiting for their end.
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let first = runtime.block_on(turns.wait_for_turn(peer(1)));
+        for round in 0..200_u8 {
+            order(&turns, [round, round, 255]);
+        }
+        let mut queue = turns.queue();
+        assert!(queue.addresses.len() <= 2 * FEW_ADDRESSES, "{}", queue.addresses.len());
+        assert!(queue.addresses.contains_key(&peer(1)), "it has a turn");
+        let _ = queue.ask(peer(1));
+        drop(queue);
+        drop(first);
     }
 }

@@ -16,24 +16,28 @@ const PAUSE: Duration = Duration::from_millis(25);
 
 /// The last text.
 #[derive(Default)]
-pub(super) struct WrittenMetrics(Mutex<Option<(Instant, Bytes)>>);
+pub(super) struct WrittenMetrics(Arc<Mutex<Option<(Instant, Bytes)>>>);
 
 impl WrittenMetrics {
     /// A text that was begun after this call; `None` if writing it failed.
     pub(super) async fn wait_for_text_begun_after_call(&self, state: &Arc<State>) -> Option<Bytes> {
         let asked = Instant::now();
-        let mut last = self.0.lock().await;
+        let mut last = Arc::clone(&self.0).lock_owned().await;
         if let Some((begun, text)) = &*last {
             if *begun >= asked {
                 return Some(text.clone());
             }
             tokio::time::sleep_until(*begun + PAUSE).await;
         }
-        let begun = Instant::now();
         let state = Arc::clone(state);
-        let text = tokio::task::spawn_blocking(move || set_gauges_and_write_text(&state)).await.ok()?;
-        *last = Some((begun, text.clone()));
-        Some(text)
+        // A client that goes away does not end the writing, so the next one waits until it has ended.
+        let writing = tokio::task::spawn_blocking(move || {
+            let begun = Instant::now();
+            let text = set_gauges_and_write_text(&state);
+            *last = Some((begun, text.clone()));
+            text
+        });
+        writing.await.ok()
     }
 }
 
@@ -55,6 +59,17 @@ fn set_gauges_and_write_text(state: &State) -> Bytes {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    #[tokio::test]
+    async fn a_text_whose_client_goes_away_is_written_before_the_next() {
+        let (metrics, state) = (WrittenMetrics::default(), Arc::new(State::bare()));
+        tokio::select! {
+            biased;
+            _ = metrics.wait_for_text_begun_after_call(&state) => panic!("it is written on another thread"),
+            () = std::future::ready(()) => {}
+        }
+        assert!(metrics.0.lock().await.is_some(), "the next one waits for it, and begins after the pause");
+    }
 
     #[tokio::test]
     async fn scrapes_that_wait_together_share_a_text_and_no_scrape_gets_an_older_one() {

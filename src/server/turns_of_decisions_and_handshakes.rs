@@ -24,7 +24,10 @@ const REQUESTS_PER_THREAD: usize = 16;
 
 /// Who decides, and who waits for it.
 pub(super) struct Turns {
-    deciding: Arc<DecisionSlots>,
+    /// Threads for decisions, which addresses share.
+    large: Arc<FairTurns>,
+    small: Arc<FairTurns>,
+    memory: Arc<Semaphore>,
     peers: Mutex<HashMap<IpAddr, Weak<DecisionSlots>>>,
     /// Where bodies of one address and namespace wait for a place in the queue of their address.
     queues: Mutex<HashMap<KeyOfQueue, Weak<Semaphore>>>,
@@ -58,7 +61,7 @@ enum TurnOf {
 /// An address, one of its namespaces, and what waits.
 type KeyOfQueue = (IpAddr, u64, TurnOf);
 
-/// Room for decisions: of all addresses, or of one.
+/// Room for the decisions of one address.
 #[derive(Debug)]
 struct DecisionSlots {
     large: Arc<Semaphore>,
@@ -73,25 +76,29 @@ impl DecisionSlots {
     }
 
     /// A thread for a body; with memory, for a large one.
-    async fn take(&self, pieces: Option<u32>) -> Option<Permits> {
+    async fn take(&self, pieces: Option<u32>) -> Option<(OwnedSemaphorePermit, Memory)> {
         let threads = if pieces.is_some() { &self.large } else { &self.small };
         let thread = Arc::clone(threads).acquire_owned().await.ok()?;
-        let memory = match pieces {
-            Some(pieces) => Some(Arc::clone(&self.memory).acquire_many_owned(pieces).await.ok()?),
-            None => None,
-        };
-        Some((thread, memory))
+        Some((thread, take_memory(&self.memory, pieces).await?))
     }
 }
 
-type Permits = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
+/// Pieces of memory, for a large body.
+type Memory = Option<OwnedSemaphorePermit>;
+
+async fn take_memory(memory: &Arc<Semaphore>, pieces: Option<u32>) -> Option<Memory> {
+    Some(match pieces {
+        Some(pieces) => Some(Arc::clone(memory).acquire_many_owned(pieces).await.ok()?),
+        None => None,
+    })
+}
 
 /// A turn to decide on a thread, with the memory for it.
 #[derive(Debug)]
 pub(super) struct Turn {
     _huge: Option<FairTurn>,
-    _of_address: Option<(Arc<DecisionSlots>, Permits)>,
-    _of_all: Permits,
+    _of_address: Option<(Arc<DecisionSlots>, OwnedSemaphorePermit, Memory)>,
+    _of_all: (FairTurn, Memory),
     _place: OwnedSemaphorePermit,
 }
 
@@ -102,11 +109,9 @@ impl Turns {
         Self {
             // One address leaves a thread of each size to others. For small bodies that is one more: a cluster has one API
             // server or three, and its pods come from there.
-            deciding: DecisionSlots::new(SlotsAndMemory {
-                large: threads,
-                small: threads + 1,
-                memory: MAX_MEMORY_OF_ALL_DECISIONS,
-            }),
+            large: FairTurns::new(threads),
+            small: FairTurns::new(threads + 1),
+            memory: Arc::new(Semaphore::new(MAX_MEMORY_OF_ALL_DECISIONS / PIECE)),
             peers: Mutex::default(),
             queues: Mutex::default(),
             of_one: SlotsAndMemory {
@@ -162,11 +167,13 @@ impl Turns {
             (Some(self.huge.wait_for_turn(peer).await?), None)
         } else {
             let share = self.find_or_add_slots_of_address(peer);
-            let permits = share.take(of_one).await?;
-            (None, Some((share, permits)))
+            let (thread, memory) = share.take(of_one).await?;
+            (None, Some((share, thread, memory)))
         };
-        let of_all = self.deciding.take(of_all).await?;
-        Some(Turn { _huge: huge, _of_address: of_address, _of_all: of_all, _place: place })
+        let threads = if of_all.is_some() { &self.large } else { &self.small };
+        let thread = threads.wait_for_turn(peer).await?;
+        let memory = take_memory(&self.memory, of_all).await?;
+        Some(Turn { _huge: huge, _of_address: of_address, _of_all: (thread, memory), _place: place })
     }
 
     fn find_or_add_slots_of_address(&self, peer: IpAddr) -> Arc<DecisionSlots> {
