@@ -62,6 +62,8 @@ pub(super) enum Content {
 pub(super) struct PartToDecodeAgain {
     pub(super) name: Arc<str>,
     pub(super) kept: KeptText,
+    /// See [`length_with_aliases_written_out`].
+    pub(super) length: usize,
     pub(super) line: u32,
     pub(super) continues: bool,
     /// Number of the documents before it in the file.
@@ -91,8 +93,14 @@ pub(in crate::cli) struct Batch<'a> {
     pub(in crate::cli) problems: UnreadAndSkippedInputs,
 }
 
-/// Text of one batch (bytes), about.
+/// Text of one batch (bytes), about. The results of a batch are in memory together.
 const BATCH: usize = 512 << 10;
+
+/// The length of a text, or of its documents with their YAML aliases written out, if that is more (bytes). A short text may have
+/// thousands of objects.
+pub(super) fn length_with_aliases_written_out(text: &[u8], documents: &[Document]) -> usize {
+    text.len().max(documents.iter().map(|document| document.json.get().len()).sum())
+}
 
 impl Loaded {
     /// Everything in order, as much at once as is decided in parallel. An input that has changed since it was read first is
@@ -142,27 +150,23 @@ impl Loaded {
     }
 }
 
-/// How many of some parts are the next batch. A file is in one batch as far as it is in memory.
+/// How many of some parts are the next batch.
 fn count_parts_of_next_batch(parts: &[LoadedPart]) -> usize {
     let mut bytes = 0;
-    let mut ends = |(at, part): (usize, &LoadedPart)| {
+    let mut ends = |part: &LoadedPart| {
         bytes += part.content.len();
-        let goes_on = || match parts.get(at + 1).map(|next| &next.content) {
-            Some(Content::Decoded(next)) => next.continues,
-            _ => false,
-        };
-        bytes >= BATCH && !goes_on()
+        bytes >= BATCH
     };
-    parts.iter().enumerate().position(&mut ends).map_or(parts.len(), |last| last + 1)
+    parts.iter().position(&mut ends).map_or(parts.len(), |last| last + 1)
 }
 
 impl Content {
-    /// Bytes.
+    /// Bytes, with aliases written out as far as that is known.
     fn len(&self) -> usize {
         match self {
-            Self::Decoded(file) => file.text.len(),
+            Self::Decoded(file) => length_with_aliases_written_out(&file.text, &file.documents),
             Self::Whole(_, kept) => kept.len(),
-            Self::Again(again) => again.kept.len(),
+            Self::Again(again) => again.length,
         }
     }
 }

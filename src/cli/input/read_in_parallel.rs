@@ -3,7 +3,9 @@
 use super::errors_of_a_file::{
     FileErrors, PartOfFile, shown_name_of_input, unread_because_not_opened, unreadable,
 };
-use super::loaded_batches::{Content, Loaded, LoadedFile, LoadedPart, PartToDecodeAgain};
+use super::loaded_batches::{
+    Content, Loaded, LoadedFile, LoadedPart, PartToDecodeAgain, length_with_aliases_written_out,
+};
 use super::parts_of_a_stream::{PartOfInput, PartReader, WhereToReadAgain};
 use super::text_read_again::Spool;
 use super::which_texts_may_hold_facts::FactKinds;
@@ -119,7 +121,7 @@ impl<'v> InputReader<'v> {
     pub(super) fn add_part_and_decode_when_full(&mut self, waiting: PartToDecode) {
         let text = &waiting.part.text;
         let separators = memmem::find_iter(text, b"\n---").count();
-        self.bytes += weight(text, separators);
+        self.bytes += weight(text.len(), separators);
         self.waiting.push(waiting);
         if self.bytes >= BYTES_DECODED_AT_ONCE || self.waiting.len() >= PARTS_AT_ONCE {
             self.decode_waiting_parts();
@@ -179,13 +181,15 @@ impl<'v> InputReader<'v> {
         let of_part = PartOfFile { name: &name, bytes: &part.text, continues, last };
         let documents = self.of_file.take_errors_and_number_documents(of_part, decoded);
         (self.visit)(&documents);
-        self.kept = self.kept.saturating_add(weight(&part.text, documents.len()));
+        let length = length_with_aliases_written_out(&part.text, &documents);
+        self.kept =
+            self.kept.saturating_add(length.max(documents.len().saturating_mul(MIN_WEIGHT_OF_DOCUMENT)));
         // A file of one part is kept with the others of its size; what is above the limit is read again.
         let content = match self.kept <= MAX_BYTES_KEPT_DECODED {
             true => Content::Decoded(LoadedFile::new(part.text, line, continues, documents)),
             false => {
                 let kept = self.spool.keep_text_in_file_or_memory(part);
-                Content::Again(Box::new(PartToDecodeAgain { name, kept, line, continues, index }))
+                Content::Again(Box::new(PartToDecodeAgain { name, kept, length, line, continues, index }))
             }
         };
         self.loaded.parts.push(LoadedPart { content, problems: None });
@@ -197,8 +201,8 @@ impl<'v> InputReader<'v> {
 }
 
 /// What a text counts for (bytes). A million documents of a few bytes would otherwise take 70 times their text.
-fn weight(text: &[u8], documents: usize) -> usize {
-    text.len().max(documents.saturating_mul(MIN_WEIGHT_OF_DOCUMENT))
+fn weight(length: usize, documents: usize) -> usize {
+    length.max(documents.saturating_mul(MIN_WEIGHT_OF_DOCUMENT))
 }
 
 impl PartToDecode {

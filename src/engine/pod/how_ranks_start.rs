@@ -50,9 +50,13 @@ fn is_sshd_run(text: &str) -> bool {
 
 /// Launchers that start ranks as their own children, which see the container's variables.
 fn names_launcher_of_local_ranks(text: &str) -> bool {
-    let launchers = ["torchrun", "torch.distributed", "deepspeed", "accelerate launch"];
-    lines_without_comments(text).any(|(_, part)| launchers.iter().any(|word| part.contains(word)))
+    lines_without_comments(text)
+        .any(|(_, part)| LAUNCHERS.iter().any(|word| word.find(part.as_bytes()).is_some()))
 }
+
+/// Made once: to prepare a search takes longer than to search a short line.
+static LAUNCHERS: LazyLock<[Finder<'static>; 4]> =
+    LazyLock::new(|| ["torchrun", "torch.distributed", "deepspeed", "accelerate launch"].map(Finder::new));
 
 #[cfg(test)]
 mod tests {

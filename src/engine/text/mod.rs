@@ -2,6 +2,7 @@
 
 mod bytes_that_are_not_utf8;
 mod did_you_mean;
+mod edit_distance;
 mod json_document_limit;
 mod unprintable_characters;
 

@@ -21,6 +21,7 @@ pub(crate) fn add(suite: &mut Suite) {
     if cfg!(target_os = "linux") {
         suite.add("long_streams::memory_does_not_grow_with_the_documents", || Ok(memory()?));
         suite.add("long_streams::tiny_documents_take_little_memory", || Ok(tiny_documents()?));
+        suite.add("long_streams::aliases_take_little_memory", || Ok(aliases()?));
     }
 }
 
@@ -120,4 +121,20 @@ fn tiny_documents() -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Documents of a few thousand bytes, each of which has a thousand objects: the results of some of them are in memory.
+fn aliases() -> Result<(), String> {
+    let one = |n: usize| {
+        let object = "{apiVersion: sriovnetwork.openshift.io/v1, kind: SriovNetwork";
+        format!(
+            "---\napiVersion: v1\nkind: List\nitems:\n- &n {object}, metadata: {{name: s{n}}}, spec: {{resourceName: r}}}}\n{}",
+            "- *n\n".repeat(1_000)
+        )
+    };
+    let (some, many) = (peak(100, one)?, peak(300, one)?);
+    match many.saturating_sub(some) / 1024 {
+        0..30 => Ok(()),
+        more => Err(format!("{more} MiB more for 200 documents: {some} KiB, {many} KiB")),
+    }
 }

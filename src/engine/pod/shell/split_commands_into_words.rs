@@ -79,7 +79,7 @@ impl<'t> Commands<'t> {
                 b' ' | b'\t' | b'\r' => self.at += 1,
                 b'\\' if self.byte(self.at + 1) == Some(b'\n') => self.at += 2,
                 b'\\' if self.slice(self.at + 1, self.at + 3) == "\r\n" => self.at += 3,
-                b'#' => self.at = self.find_or_end(self.at, "\n"),
+                b'#' => self.at = self.find_or_end(self.at, b'\n'),
                 b'<' | b'>' => self.skip_redirect_and_note_here_document(),
                 _ => {
                     let word = self.read_word();
@@ -94,9 +94,10 @@ impl<'t> Commands<'t> {
         !words.is_empty()
     }
 
-    /// The position of a text's next occurrence, or the end.
-    fn find_or_end(&self, from: usize, what: &str) -> usize {
-        self.text.get(from..).and_then(|rest| rest.find(what)).map_or(self.text.len(), |i| from + i)
+    /// The position of a byte's next occurrence, or the end.
+    fn find_or_end(&self, from: usize, what: u8) -> usize {
+        let rest = self.text.as_bytes().get(from..).unwrap_or_default();
+        memchr::memchr(what, rest).map_or(self.text.len(), |i| from + i)
     }
 
     fn skip_redirect_and_note_here_document(&mut self) {
@@ -125,7 +126,7 @@ impl<'t> Commands<'t> {
     fn skip_here_documents(&mut self) {
         for (end, tabs) in std::mem::take(&mut self.documents) {
             while self.at < self.text.len() {
-                let line_end = self.find_or_end(self.at, "\n");
+                let line_end = self.find_or_end(self.at, b'\n');
                 let line = self.slice(self.at, line_end);
                 self.at = (line_end + 1).min(self.text.len());
                 let line = line.strip_suffix('\r').unwrap_or(line);
@@ -159,7 +160,7 @@ impl<'t> Commands<'t> {
                     (at, kept) = (end, end);
                 }
                 b'\'' => {
-                    let end = self.find_or_end(at + 1, "'");
+                    let end = self.find_or_end(at + 1, b'\'');
                     keep(&mut text, kept, at, self.slice(at + 1, end));
                     at = (end + 1).min(self.text.len());
                     kept = at;
@@ -222,7 +223,7 @@ impl<'t> Commands<'t> {
     /// The end of an expression that starts with `$` or a backtick.
     fn end_of_expansion(&self, from: usize) -> usize {
         let (opens, closes) = match (self.byte(from), self.byte(from + 1)) {
-            (Some(b'`'), _) => return (self.find_or_end(from + 1, "`") + 1).min(self.text.len()),
+            (Some(b'`'), _) => return (self.find_or_end(from + 1, b'`') + 1).min(self.text.len()),
             (_, Some(b'{')) => (b'{', b'}'),
             (_, Some(b'(')) => (b'(', b')'),
             _ => return from + 1,

@@ -2,7 +2,9 @@
 
 use super::comments::lines_without_comments;
 use super::split_commands_into_words::{Commands, Word};
+use memchr::memmem::Finder;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// The effect on a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,8 +225,9 @@ fn add_defaults_in_word<'t>(word: &Word<'t>, offset: usize, found: &mut Found<'t
     if !word.open {
         return;
     }
-    for (start, _) in word.raw.match_indices("${") {
-        let Some((name, rest)) = word.raw.get(start + 2..).and_then(name) else { continue };
+    for (start, _) in word.raw.match_indices('$') {
+        let Some(inner) = word.raw.get(start + 1..).and_then(|rest| rest.strip_prefix('{')) else { continue };
+        let Some((name, rest)) = name(inner) else { continue };
         let Some(value) = rest.strip_prefix(":=").or_else(|| rest.strip_prefix('=')) else { continue };
         // Up to the end of the value, or to a part that is known only at run time: a text of such values within each other
         // is read once.
@@ -312,13 +315,18 @@ fn setting_behind_launcher_flag<'t>(word: &Word<'t>, offset: usize) -> Option<Se
     })
 }
 
+/// Made once: to prepare a search takes longer than to search a short line.
+static ENVIRON: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("os.environ"));
+
 /// `os.environ["N"] = …` in a program's text: it shows that the variable is set, not its value.
 fn add_settings_of_python_text<'t>(text: &'t str, found: &mut Found<'t>) {
-    const FOUND: &str = "os.environ";
+    if ENVIRON.find(text.as_bytes()).is_none() {
+        return;
+    }
     let places = lines_without_comments(text)
-        .flat_map(|(at, part)| part.match_indices(FOUND).map(move |(start, _)| at + start));
+        .flat_map(|(at, part)| ENVIRON.find_iter(part.as_bytes()).map(move |start| at + start));
     for start in places {
-        let after = text.get(start + FOUND.len()..).unwrap_or_default();
+        let after = text.get(start + ENVIRON.needle().len()..).unwrap_or_default();
         let (after, default) = match after.strip_prefix(".setdefault(") {
             Some(rest) => (rest, true),
             None => match after.strip_prefix('[') {

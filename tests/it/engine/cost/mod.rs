@@ -67,6 +67,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("cost::findings_in_long_documents", offline_findings::proportionate);
     suite.add("cost::repeated_keys_in_lists_in_lists", offline_aliases::repeated_keys);
     suite.add("cost::places_of_findings_beside_copies", offline_aliases::places_of_findings);
+    suite.add("cost::names_that_are_near_to_many", offline_aliases::near_names);
     suite.add("cost::why_of_containers_with_the_same_resources", offline_aliases::resources_of_containers);
     suite.add("cost::files_of_strangers", files_of_strangers::proportionate);
     suite.add("cost::discover", offline_review::discover);

@@ -92,6 +92,31 @@ pub(super) fn resources_of_containers() -> Outcome {
     )
 }
 
+/// A pod that names a label of no node, often: as many letters are near to those of the nodes' labels, against none.
+pub(super) fn near_names() -> Outcome {
+    let file = |wanted: &str| {
+        let mut text = String::from("apiVersion: v1\nkind: List\nitems:\n");
+        text += "- {apiVersion: fabric-admission.dev/v1alpha1, kind: FabricProfile, metadata: {name: p}, spec: {base: roce-sriov, \
+                 nodeSelector: {matchLabels: {g: x}}}}\n";
+        for i in 0..118_usize {
+            let letter = |place: usize| "bcdefghijk".get(place..=place).unwrap_or_default();
+            let (one, two, three) = (letter(i % 10), letter(i / 10 % 10), letter(i / 100));
+            let label = format!("aaaaa{one}aaaaaa{two}aaaaaa{three}{}", "a".repeat(43));
+            let _ = writeln!(
+                text,
+                "- {{apiVersion: v1, kind: Node, metadata: {{name: n{i}, labels: {{f: {label}}}}}}}"
+            );
+        }
+        let _ = writeln!(
+            text,
+            "- &n {{apiVersion: v1, kind: Pod, metadata: {{name: many}}, spec: {{nodeSelector: {{f: {wanted:z<63}}}, containers: \
+             [{{name: c, image: i, resources: {{limits: {{nvidia.com/gpu: 8}}}}}}]}}}}"
+        );
+        text + &"- *n\n".repeat(600)
+    };
+    compare("review input", [file("z"), file(&"a".repeat(63))], 4, "default/many")
+}
+
 fn profile(name: &str, labels: &str, resource: &str) -> String {
     format!(
         "apiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {{name: {name}}}\nspec: {{base: \
