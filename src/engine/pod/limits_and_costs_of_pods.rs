@@ -26,7 +26,7 @@ pub const MAX_COMPARED_VALUES: usize = 20_000;
 /// takes about 0.7 microseconds. Four times as many as are compared. In an update, half for each version of the object.
 pub const MAX_CHECKED_VALUES: usize = 80_000;
 /// Bytes of commands, of arguments and of the networks annotation that take as long to check as such a value.
-pub const TEXT_PER_VALUE: usize = 16;
+pub const TEXT_PER_VALUE: usize = 8;
 /// What an entry of the node selector, a requirement or value of the node affinity, or a toleration takes to check, as a number
 /// of such values.
 pub const COST_OF_NODE_CONDITION: usize = 2;

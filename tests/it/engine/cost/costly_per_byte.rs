@@ -16,7 +16,7 @@ const LARGE: usize = 240 << 10;
 /// Group, kind, what it is, and how it is made of a length.
 type Shape = (&'static str, &'static str, &'static str, fn(usize) -> Value);
 
-const SHAPES: [Shape; 18] = [
+const SHAPES: [Shape; 17] = [
     (
         "nv-ipam.nvidia.com",
         "CIDRPool",
@@ -99,9 +99,6 @@ const SHAPES: [Shape; 18] = [
     }),
     ("", "Pod", "words of a command, and a variable that other users of the device would explain", |n| {
         commanded("x", &"nvm_nvm_nvm_nv\"".repeat(n * 2))
-    }),
-    ("", "Pod", "short lines of a script that may set variables", |n| {
-        commanded("x", &format!("NCCL_ /usr/sbin/sshd os.environ\n{}", "}\n".repeat(n * 2)))
     }),
     ("", "Pod", "a long name of an image, and the same variable", |n| {
         commanded(&"nvm_nvm_nvm_nv\"".repeat(n * 2), "a")

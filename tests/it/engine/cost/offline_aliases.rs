@@ -92,7 +92,7 @@ pub(super) fn resources_of_containers() -> Outcome {
     )
 }
 
-/// A pod that names a label of no node, often: as many letters are near to those of the nodes' labels, against none.
+/// A pod that names a label of no node, often: a name that is near to those of the nodes, against a short one.
 pub(super) fn near_names() -> Outcome {
     let file = |wanted: &str| {
         let mut text = String::from("apiVersion: v1\nkind: List\nitems:\n");
@@ -109,7 +109,7 @@ pub(super) fn near_names() -> Outcome {
         }
         let _ = writeln!(
             text,
-            "- &n {{apiVersion: v1, kind: Pod, metadata: {{name: many}}, spec: {{nodeSelector: {{f: {wanted:z<63}}}, containers: \
+            "- &n {{apiVersion: v1, kind: Pod, metadata: {{name: many}}, spec: {{nodeSelector: {{f: {wanted}}}, containers: \
              [{{name: c, image: i, resources: {{limits: {{nvidia.com/gpu: 8}}}}}}]}}}}"
         );
         text + &"- *n\n".repeat(600)
