@@ -36,11 +36,13 @@ const FEW_ADDRESSES: usize = 64;
 /// The time that an address has used (nanoseconds), the number of its first question without an answer, and the address.
 type Rank = (u64, u64, IpAddr);
 
-/// Time that one address has used (nanoseconds), its turns (count), and its questions.
+/// Time that one address has used (nanoseconds), its turns that go on (count), and its questions.
 #[derive(Debug, Default)]
 struct Address {
     used: u64,
     turns: usize,
+    /// Whether it had used less than others and has had no turn since then.
+    is_newcomer: bool,
     waiting: BTreeMap<u64, oneshot::Sender<FairTurn>>,
 }
 
@@ -127,8 +129,8 @@ impl Queue {
     fn ask(&mut self, peer: IpAddr) -> Option<(u64, oneshot::Receiver<FairTurn>)> {
         self.forget_addresses_that_owe_nothing();
         let address = self.addresses.entry(peer).or_default();
-        if address.waiting.is_empty() {
-            address.used = address.used.max(self.now);
+        if address.waiting.is_empty() && (address.used < self.now || address.used == 0) {
+            (address.used, address.is_newcomer) = (self.now, true);
         }
         if self.free > 0 {
             self.free -= 1;
@@ -164,10 +166,16 @@ impl Queue {
         lasted: Duration,
     ) -> Option<(IpAddr, oneshot::Sender<FairTurn>)> {
         let lasted = self.between_half_and_one_and_a_half(lasted);
-        self.change(peer, |address, _| {
+        let active = (self.order.len() + self.places - self.free) as u64;
+        let by_newcomer = self.change(peer, |address, _| {
             address.turns = address.turns.saturating_sub(1);
             address.used = address.used.saturating_add(lasted);
+            std::mem::take(&mut address.is_newcomer)
         });
+        // Each newcomer puts off those that wait. Without this, addresses that come one after another would put them off for ever.
+        if by_newcomer.unwrap_or_default() {
+            self.now = self.now.saturating_add(lasted / active.max(1));
+        }
         let next = self.order.first().copied();
         let taken = next.and_then(|(used, _, peer)| {
             self.now = self.now.max(used);
@@ -297,6 +305,34 @@ mod tests {
         }
         let (first, most) = (before[0], before.iter().max().copied().unwrap());
         assert!(first == 0 && most <= 5, "{before:?}");
+    }
+
+    /// New addresses come all the time, each for one turn. An address that has used little waits for those that wait already.
+    #[test]
+    fn new_addresses_put_nobody_off_for_ever() {
+        let turns = FairTurns::new(1);
+        let mut queue = turns.queue();
+        let mut numbers = 1_u32..;
+        let mut fresh = || IpAddr::from(numbers.next().unwrap_or_default().to_be_bytes());
+        let mut begun = fresh();
+        assert!(queue.ask(begun).is_none());
+        let mut waits: Vec<_> = (0..50).filter_map(|_| queue.ask(fresh())).collect();
+        for round in 0..100 {
+            waits.extend(queue.ask(peer(1)));
+            let mut others = 0;
+            loop {
+                let of_peer = begun == peer(1);
+                let lasted = if of_peer { Duration::from_micros(100) } else { Duration::from_millis(25) };
+                let (next, _) = queue.end_and_take_next(begun, lasted).unwrap();
+                begun = next;
+                if of_peer {
+                    break;
+                }
+                others += 1;
+                assert!(others <= 60, "round {round}");
+                waits.extend(queue.ask(fresh()));
+            }
+        }
     }
 
     /// Who asks for many turns at once, or asks again while it has one, gains nothing against one that does not.

@@ -32,6 +32,8 @@ pub const TEXT_PER_VALUE: usize = 8;
 pub const COST_OF_NODE_CONDITION: usize = 2;
 /// The same for a variable.
 pub const COST_OF_VARIABLE: usize = 2;
+/// The same for an annotation of a pod.
+pub const COST_OF_ANNOTATION: usize = 2;
 /// The same for a network of a pod.
 pub const COST_OF_NETWORK: usize = 3;
 /// The same for a container.

@@ -14,9 +14,9 @@ use crate::plan::pod_with_plan::PodWithPlan;
 use crate::plan::{Edit, GKE_DOMAIN, Plan, count_variables_in_nccl_conf_of_annotation, plan_profile_for_pod};
 use crate::pod::PodView;
 use crate::pod::limits_and_costs_of_pods::{
-    COST_OF_CLAIM, COST_OF_CONTAINER, COST_OF_NETWORK, COST_OF_NODE_CONDITION, COST_OF_PROFILE,
-    COST_OF_RESOURCE, COST_OF_RESOURCE_NAME, COST_OF_VARIABLE, DEVICES_PER_VALUE, ENTRIES_PER_VALUE,
-    TEXT_PER_VALUE, claims_within_and_beyond_limit,
+    COST_OF_ANNOTATION, COST_OF_CLAIM, COST_OF_CONTAINER, COST_OF_NETWORK, COST_OF_NODE_CONDITION,
+    COST_OF_PROFILE, COST_OF_RESOURCE, COST_OF_RESOURCE_NAME, COST_OF_VARIABLE, DEVICES_PER_VALUE,
+    ENTRIES_PER_VALUE, TEXT_PER_VALUE, claims_within_and_beyond_limit,
 };
 use crate::pod::pod_fields::Container;
 use crate::profile::{Ignorable, Profile};
@@ -224,7 +224,20 @@ impl<'p> ExaminedPod<'p> {
         let profiles = cost_of_profiles(&self.subject, self.subject.snapshot);
         let containers = containers().count() * COST_OF_CONTAINER;
         let variables = variables.saturating_mul(COST_OF_VARIABLE);
-        let parts = [containers, resources, claims, variables, compared, profiles, conditions, texts, lines];
+        let annotations = pod.metadata.as_ref().and_then(|metadata| metadata.annotations.as_ref());
+        let annotations = annotations.map_or(0, |all| all.0.len()) * COST_OF_ANNOTATION;
+        let parts = [
+            containers,
+            resources,
+            claims,
+            variables,
+            annotations,
+            compared,
+            profiles,
+            conditions,
+            texts,
+            lines,
+        ];
         parts.into_iter().fold(self.count_planned_values(), usize::saturating_add)
     }
 

@@ -11,10 +11,10 @@ pub use did_you_mean::{name_meant_by_misspelt, nearest_if_probably_meant};
 pub use json_document_limit::parse_document_within_limit;
 pub(crate) use json_document_limit::{refuse_long_cni_document, refuse_long_document};
 pub use unprintable_characters::without_commands_inside_lines;
-pub(crate) use unprintable_characters::{cut_to_bytes, is_ascii_and_short, push_escaped_and_cut};
 pub use unprintable_characters::{
-    cut_without_runner_commands, escaped_and_cut, is_unprintable, text_without_runner_commands,
+    cut_to_bytes, cut_without_runner_commands, escaped_and_cut, is_unprintable, text_without_runner_commands,
 };
+pub(crate) use unprintable_characters::{is_ascii_and_short, push_escaped_and_cut};
 
 use std::borrow::Borrow;
 use std::fmt;

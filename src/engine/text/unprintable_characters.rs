@@ -34,7 +34,8 @@ pub fn is_unprintable(c: char) -> bool {
 }
 
 /// The start of a text, at most this many bytes long.
-pub(crate) fn cut_to_bytes(text: &str, max: usize) -> &str {
+#[must_use]
+pub fn cut_to_bytes(text: &str, max: usize) -> &str {
     let end = text.len().min(max);
     // A character takes up to four bytes.
     (end.saturating_sub(3)..=end).rev().find_map(|end| text.get(..end)).unwrap_or_default()

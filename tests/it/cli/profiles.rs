@@ -34,6 +34,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("profiles::many_cases_with_facts_end_in_an_error", many_cases);
     suite.add("profiles::many_cases_beside_profiles_and_nodes_end_in_an_error", many_profiles);
     suite.add("profiles::long_expectations_take_time_by_their_length", long_expectations);
+    suite.add("profiles::links_to_an_expectation_cost_as_much_as_it_does", linked_expectations);
     suite.add("profiles::a_case_sees_no_object_of_another", apart);
     suite.add("profiles::many_repeated_keys_are_counted", many_repeated_keys);
     suite.add("profiles::usage", usage);
@@ -324,6 +325,25 @@ fn long_expectations() -> Outcome {
     let (_, message) = run(1, 100_001, 2)?;
     let words = "an expectation has at most 100000 results, and this one has 100001; write several cases with fewer objects";
     Ok(same(&message, true, message.contains(words))?)
+}
+
+/// Each link to one long expectation costs as much as the expectation.
+fn linked_expectations() -> Outcome {
+    let scratch = scratch()?;
+    let pod = "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c}]}}";
+    let entry = format!("&a {{object: Pod default/q, changes: [{}]}}", "a".repeat(100));
+    scratch.write("cases/c0.yaml", pod)?;
+    scratch.write("cases/c0.expected.yaml", format!("results:\n- {entry}\n{}", "- *a\n".repeat(1_000)))?;
+    for i in 1..300 {
+        scratch.write(&format!("cases/c{i}.yaml"), pod)?;
+        let link = scratch.path().join(format!("cases/c{i}.expected.yaml"));
+        std::os::unix::fs::symlink("c0.expected.yaml", link)?;
+    }
+    let ran = profiles(&TEST, scratch.path())?;
+    same(&format!("exit code: {:.400}", ran.stderr), 2, ran.code)?;
+    let words = "or with links to one long expectation";
+    same("cases that are not tested", true, ran.stderr.matches(words).count() > 50)?;
+    Ok(same("output (bytes)", true, ran.stdout.len() < 300 * 70_000)?)
 }
 
 /// Facts of one case, such as a Namespace, are unknown in the next.

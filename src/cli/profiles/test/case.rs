@@ -1,7 +1,7 @@
 //! One case: its manifest, its expectation, and their comparison.
 
 use super::expected_results::{ExpectedResult, ExpectedResults};
-use super::unified_diff::hunks;
+use super::unified_diff::first_hunks;
 use crate::cli::input::links_in_directories::why_link_of_repository_is_refused;
 use crate::cli::input::{self, InputFlags, SharedFacts};
 use crate::cli::lines_on_stderr::write_error;
@@ -12,6 +12,7 @@ use crate::report::ci::text_without_runner_commands;
 use crate::report::review_text::kind_name_and_template;
 use crate::report::{Located, ReviewedObject};
 use crate::rules::Finding;
+use crate::text::count_with_noun;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -42,6 +43,8 @@ pub(super) enum CaseOutcome {
 
 /// Longest expectation (bytes).
 const MAX_BYTES: u64 = 16 << 20;
+/// Findings that nobody expects and that are shown (count).
+const MAX_FINDINGS: usize = 100;
 
 /// The bytes of a file; `None` if it does not exist. A change of others may bring an expectation that is a link to a device,
 /// which never ends, or to a file of the machine, which `--update` would overwrite.
@@ -85,13 +88,14 @@ impl Case {
         if work.is_spent() {
             let message = format!(
                 "{}: this case is not tested: the inputs cause far more work than their size explains (many cases with \
-                 Kubernetes objects of their own, beside many objects of the cluster); test them in several runs",
+                 Kubernetes objects of their own, beside many objects of the cluster, or with links to one long expectation); \
+                 test them in several runs",
                 self.input.display()
             );
             write_error(err, format_args!("{message}"))?;
             return Ok(CaseOutcome::Unreadable(message));
         }
-        let expected = match self.expectation() {
+        let expected = match self.expectation(work) {
             Ok(expected) => expected,
             Err(message) => {
                 write_error(err, format_args!("{message}"))?;
@@ -162,10 +166,10 @@ impl Case {
     }
 
     /// The expectation; `None` without a file.
-    fn expectation(&self) -> Result<Option<ExpectedResults>, String> {
+    fn expectation(&self, work: &RunBudget) -> Result<Option<ExpectedResults>, String> {
         let name = self.expected.display().to_string();
         match read_regular_file_of_repository(&self.expected) {
-            Ok(text) => text.map(|text| ExpectedResults::read(&name, &text)).transpose(),
+            Ok(text) => text.map(|text| ExpectedResults::read(&name, &text, work)).transpose(),
             Err(message) => Err(format!("{name}: {message}")),
         }
     }
@@ -194,7 +198,7 @@ impl Case {
         after: &ExpectedResults,
         results: &[&ReviewedObject],
     ) -> String {
-        let hunks = hunks(&before.text(), &after.text());
+        let hunks = first_hunks(&before.text(), &after.text());
         let mut text = format!(
             "--- {}, expected\n+++ {}, found\n{hunks}",
             text_without_runner_commands(&self.expected.display().to_string()),
@@ -203,6 +207,8 @@ impl Case {
         let expected = before.first_by_object();
         // The findings of an entry are looked up for each result of its object.
         let mut findings: HashMap<&str, HashSet<&str>> = HashMap::new();
+        let mut left_out = 0_usize;
+        let mut shown = 0;
         for (result, entry) in results.iter().zip(&after.results) {
             let object = entry.object.as_str();
             let known = expected.get(object).and_then(|known| known.findings.as_deref());
@@ -214,12 +220,20 @@ impl Case {
                 continue;
             }
             for Located { item, .. } in result.findings.iter().filter(|found| !expects(&found.item)) {
+                if shown == MAX_FINDINGS {
+                    left_out += 1;
+                    continue;
+                }
+                shown += 1;
                 let Finding { rule, message, fix, .. } = item;
                 text.push_str(&format!(
                     "{}: {rule} {message}\n  fix: {fix}\n",
                     kind_name_and_template(result)
                 ));
             }
+        }
+        if left_out > 0 {
+            text.push_str(&format!("{} more\n", count_with_noun(left_out, "finding")));
         }
         text.lines().flat_map(|line| [text_without_runner_commands(line), "\n".to_owned()]).collect()
     }

@@ -1,5 +1,6 @@
 //! The expected results of a case, as a file has them.
 
+use crate::decision_limits::RunBudget;
 use crate::json::decode_with_place;
 use crate::manifest::{self, DocumentOrError, to_yaml};
 use crate::plan::Edit;
@@ -54,8 +55,8 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Str
 }
 
 impl ExpectedResults {
-    /// Reads a file.
-    pub(super) fn read(name: &str, text: &[u8]) -> Result<Self, String> {
+    /// Reads a file. Links give many cases one expectation, and YAML aliases make it longer than its file.
+    pub(super) fn read(name: &str, text: &[u8], work: &RunBudget) -> Result<Self, String> {
         let mut items = manifest::read_documents_of_file(name, text).into_iter();
         let document = match (items.next(), items.next()) {
             (Some(DocumentOrError::Document(document)), None) => document,
@@ -67,6 +68,7 @@ impl ExpectedResults {
             let place = twice.second;
             return Err(format!("{name}:{}:{}: duplicate key {:?}", place.line, place.column, twice.key));
         }
+        work.spend(document.json.get().len());
         let fault = |pointer: &str, message: &str| {
             let place = document.position_at_or_above_pointer(pointer);
             format!("{name}:{}:{}: {pointer}: {message}", place.line, place.column)

@@ -33,7 +33,8 @@ pub(super) fn does_path_match_pattern(pattern: &[String], path: &[String]) -> bo
     true
 }
 
-/// `*` in one name. The first place for each part leaves most for the others.
+/// `*` in one name. The first place for each part leaves most for the others. No name has more letters than parts of a pattern that
+/// can be found in it.
 fn name_fits(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(start) else { return false };
@@ -41,6 +42,9 @@ fn name_fits(pattern: &str, name: &str) -> bool {
     while let Some(part) = parts.next() {
         if parts.peek().is_none() {
             return left.ends_with(part);
+        }
+        if part.is_empty() {
+            continue;
         }
         match left.find(part).and_then(|at| left.get(at + part.len()..)) {
             Some(after) => left = after,

@@ -28,8 +28,8 @@ struct Ignore {
     /// Patterns by their names, relative to the directory of the configuration; empty for all files.
     paths: Vec<Vec<String>>,
     reason: String,
-    /// Names in its paths (count).
-    names: usize,
+    /// What a comparison of its paths with one name takes, as a number of names.
+    cost: usize,
 }
 
 /// Longest reason (characters): it is repeated for each finding.
@@ -37,6 +37,8 @@ const MAX_REASON: usize = 500;
 
 /// Names that are compared in one unit of the work of a run.
 const NAMES_PER_WORK: usize = 10;
+/// The parts of a name between its `*` are searched one after the other, and each takes as long as so many names.
+const NAMES_PER_STAR: usize = 8;
 
 /// Most entries of a configuration, and most paths of all entries (count). Each file is compared with them.
 const MAX_ENTRIES_OR_PATHS: usize = 2_000;
@@ -88,8 +90,9 @@ impl Ignores {
                 return Err((format!("/ignore/{at}"), message));
             }
             let paths: Vec<Vec<String>> = paths.iter().map(|path| names_of_path(path)).collect();
-            let names = paths.iter().map(Vec::len).sum();
-            read.push(Ignore { rules, paths, reason, names });
+            let cost =
+                paths.iter().flatten().map(|name| 1 + NAMES_PER_STAR * name.matches('*').count()).sum();
+            read.push(Ignore { rules, paths, reason, cost });
         }
         Ok(Self { entries: read.into(), ..Self::default() }.for_directory(directory))
     }
@@ -109,8 +112,8 @@ impl Ignores {
         let path = whole.strip_prefix(&self.directory).unwrap_or(&whole).display().to_string();
         let path = names_of_path(&path);
         // At worst, each name of a pattern is compared with each name of the path.
-        let names = self.entries.iter().map(|ignore| ignore.names).sum::<usize>();
-        work.spend(names.saturating_mul(path.len()) / NAMES_PER_WORK);
+        let cost = self.entries.iter().map(|ignore| ignore.cost).sum::<usize>();
+        work.spend(cost.saturating_mul(path.len()) / NAMES_PER_WORK);
         let is_for_file = |ignore: &Ignore| {
             ignore.paths.is_empty()
                 || ignore.paths.iter().any(|pattern| does_path_match_pattern(pattern, &path))
