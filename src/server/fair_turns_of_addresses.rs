@@ -1,6 +1,7 @@
-//! Turns that addresses share fairly: the next turn is that of the address that has used the least time. It is start-time fair
-//! queueing (Goyal, Vin and Cheng, IEEE/ACM Transactions on Networking 5/5) for turns whose length is known only at their end.
-//! An address that asks seldom comes before addresses that wait already, whatever number of addresses and connections that is.
+//! Turns that addresses share fairly: the next turn is that of the address which will have used the least time at its end. It is
+//! fair queueing by virtual time (Goyal, Vin and Cheng, IEEE/ACM Transactions on Networking 5/5) for turns whose length is known only
+//! at their end, and is expected to be that of the turns before. An address that asks seldom, or for short turns, comes before
+//! addresses that wait already, whatever number of addresses and connections that is.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
@@ -19,21 +20,24 @@ pub(super) struct FairTurns {
 struct Queue {
     places: usize,
     free: usize,
+    /// How long the first turn of an address is expected to be (nanoseconds).
+    of_strangers: u64,
     addresses: HashMap<IpAddr, Address>,
     /// The addresses that wait.
     order: BTreeSet<Rank>,
     asked: u64,
     /// What the address had used whose turn began last. Whoever has used less has not asked, and gains nothing by it.
     now: u64,
+    /// The most that an address has used.
+    most: u64,
     spread: u64,
-    /// How many addresses are kept until those that owe nothing are forgotten.
-    kept: usize,
 }
 
-/// Fewest addresses for which it is worth while to look for those that owe nothing.
-const FEW_ADDRESSES: usize = 64;
+/// Most addresses whose turns are remembered.
+const MOST_REMEMBERED: usize = 1_024;
 
-/// The time that an address has used (nanoseconds), the number of its first question without an answer, and the address.
+/// What an address will have used at the end of its next turn (nanoseconds), the number of its first question without an answer, and
+/// the address.
 type Rank = (u64, u64, IpAddr);
 
 /// Time that one address has used (nanoseconds), its turns that go on (count), and its questions.
@@ -41,21 +45,30 @@ type Rank = (u64, u64, IpAddr);
 struct Address {
     used: u64,
     turns: usize,
+    /// How long its turns are, of late.
+    lasts: Option<u64>,
     /// Whether it had used less than others and has had no turn since then.
     is_newcomer: bool,
     waiting: BTreeMap<u64, oneshot::Sender<FairTurn>>,
 }
 
 impl Address {
-    fn rank(&self, peer: IpAddr) -> Option<Rank> {
+    fn rank(&self, peer: IpAddr, of_strangers: u64) -> Option<Rank> {
         let (asked, _) = self.waiting.first_key_value()?;
-        Some((self.used, *asked, peer))
+        Some((self.used.saturating_add(self.lasts.unwrap_or(of_strangers)), *asked, peer))
     }
 
     /// A turn that begins counts as a nanosecond at once, so that those of an address that end at once are not all before others.
     fn begin_turn(&mut self) {
         self.turns += 1;
         self.used = self.used.saturating_add(1);
+    }
+
+    /// A turn has ended.
+    fn end_turn(&mut self, lasted: u64) {
+        self.turns = self.turns.saturating_sub(1);
+        self.used = self.used.saturating_add(lasted);
+        self.lasts = Some(self.lasts.map_or(lasted, |before| before - before / 8 + lasted / 8));
     }
 }
 
@@ -75,18 +88,19 @@ struct Place {
 }
 
 impl FairTurns {
-    /// `places`: turns that go on at a time (count).
-    pub(super) fn new(places: usize) -> Arc<Self> {
+    /// `places`: turns that go on at a time (count). `of_strangers`: how long the first turn of an address is expected to be.
+    pub(super) fn new(places: usize, of_strangers: Duration) -> Arc<Self> {
         let places = places.max(1);
         let queue = Queue {
             places,
             free: places,
+            of_strangers: nanoseconds(of_strangers),
             addresses: HashMap::new(),
             order: BTreeSet::new(),
             asked: 0,
             now: 0,
+            most: 0,
             spread: 0,
-            kept: FEW_ADDRESSES,
         };
         Arc::new(Self { queue: Mutex::new(queue) })
     }
@@ -127,7 +141,11 @@ impl FairTurns {
 impl Queue {
     /// The number of the question, and what to wait for; `None` if the turn begins at once.
     fn ask(&mut self, peer: IpAddr) -> Option<(u64, oneshot::Receiver<FairTurn>)> {
-        self.forget_addresses_that_owe_nothing();
+        // When nobody has or wants a turn, nobody owes time to others.
+        if self.free == self.places {
+            self.now = self.now.max(self.most);
+        }
+        self.forget_addresses_above_limit();
         let address = self.addresses.entry(peer).or_default();
         if address.waiting.is_empty() && (address.used < self.now || address.used == 0) {
             (address.used, address.is_newcomer) = (self.now, true);
@@ -149,9 +167,9 @@ impl Queue {
     /// Changes an address, and so perhaps its rank. The change also gets the number of the last question.
     fn change<T>(&mut self, peer: IpAddr, change: impl FnOnce(&mut Address, u64) -> T) -> Option<T> {
         let address = self.addresses.get_mut(&peer)?;
-        let before = address.rank(peer);
+        let before = address.rank(peer, self.of_strangers);
         let changed = change(address, self.asked);
-        let after = address.rank(peer);
+        let after = address.rank(peer, self.of_strangers);
         if before != after {
             before.map(|rank| self.order.remove(&rank));
             self.order.extend(after);
@@ -168,22 +186,24 @@ impl Queue {
         let lasted = self.between_half_and_one_and_a_half(lasted);
         let active = (self.order.len() + self.places - self.free) as u64;
         let by_newcomer = self.change(peer, |address, _| {
-            address.turns = address.turns.saturating_sub(1);
-            address.used = address.used.saturating_add(lasted);
-            std::mem::take(&mut address.is_newcomer)
+            address.end_turn(lasted);
+            (std::mem::take(&mut address.is_newcomer), address.used)
         });
+        let (by_newcomer, used) = by_newcomer.unwrap_or_default();
+        self.most = self.most.max(used);
         // Each newcomer puts off those that wait. Without this, addresses that come one after another would put them off for ever.
-        if by_newcomer.unwrap_or_default() {
+        if by_newcomer {
             self.now = self.now.saturating_add(lasted / active.max(1));
         }
         let next = self.order.first().copied();
-        let taken = next.and_then(|(used, _, peer)| {
-            self.now = self.now.max(used);
+        let taken = next.and_then(|(_, _, peer)| {
             let taken = self.change(peer, |address, _| {
+                let used = address.used;
                 address.begin_turn();
-                address.waiting.pop_first()
+                Some((used, address.waiting.pop_first()?))
             });
-            let (_, sender) = taken.flatten()?;
+            let (used, (_, sender)) = taken.flatten()?;
+            self.now = self.now.max(used);
             Some((peer, sender))
         });
         if taken.is_none() {
@@ -203,18 +223,18 @@ impl Queue {
         u64::try_from(counted).unwrap_or(u64::MAX)
     }
 
-    /// Forgets addresses that have and want no turn and have used no more than others. When nobody has or wants a turn, those are
-    /// all.
-    fn forget_addresses_that_owe_nothing(&mut self) {
-        if self.free == self.places {
-            self.addresses.clear();
-        } else if self.addresses.len() > self.kept {
+    /// Forgets addresses that have and want no turn and have used no more than others, once there are many.
+    fn forget_addresses_above_limit(&mut self) {
+        if self.addresses.len() > MOST_REMEMBERED {
             let now = self.now;
             self.addresses
                 .retain(|_, known| known.turns > 0 || !known.waiting.is_empty() || known.used > now);
-            self.kept = FEW_ADDRESSES.max(2 * self.addresses.len());
         }
     }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl Drop for FairTurn {
@@ -259,13 +279,13 @@ mod tests {
 
     #[test]
     fn an_address_that_asks_seldom_comes_first() {
-        let turns = FairTurns::new(2);
+        let turns = FairTurns::new(2, Duration::ZERO);
         // 250 addresses with four requests each ask before.
         let had = order(&turns, (0..4).flat_map(|_| 1..=250).chain([251]));
         let waited = had.iter().position(|address| *address == 251).unwrap();
         assert!(waited <= 252, "{waited}");
         // All of them wait for their second turns now.
-        let turns = FairTurns::new(2);
+        let turns = FairTurns::new(2, Duration::ZERO);
         let had = order(&turns, (1..=250).flat_map(|address| [address; 4]).chain([251]));
         let waited = had.iter().position(|address| *address == 251).unwrap();
         assert!(waited <= 252, "{waited}");
@@ -275,7 +295,7 @@ mod tests {
     /// Some addresses take a long turn each time, and wait for the next one again. One that takes short turns waits for few of them.
     #[test]
     fn an_address_that_has_used_little_comes_first() {
-        let turns = FairTurns::new(1);
+        let turns = FairTurns::new(1, Duration::ZERO);
         let mut queue = turns.queue();
         let long = Duration::from_millis(25);
         assert!(queue.ask(peer(0)).is_none());
@@ -307,10 +327,30 @@ mod tests {
         assert!(first == 0 && most <= 5, "{before:?}");
     }
 
+    /// Many addresses ask for long turns at once and pause until nobody waits, again and again. One whose turns were short comes first.
+    #[test]
+    fn an_address_with_short_turns_comes_before_a_burst() {
+        let turns = FairTurns::new(1, Duration::from_millis(10));
+        let mut queue = turns.queue();
+        assert!(queue.ask(peer(255)).is_none());
+        assert!(queue.end_and_take_next(peer(255), Duration::from_millis(1)).is_none());
+        for round in 0..5 {
+            assert!(queue.ask(peer(0)).is_none());
+            let mut waits: Vec<_> = (1..100).map(|last| queue.ask(peer(last)).unwrap()).collect();
+            waits.push(queue.ask(peer(255)).unwrap());
+            let (mut begun, _) = queue.end_and_take_next(peer(0), Duration::from_millis(16)).unwrap();
+            assert_eq!(begun, peer(255), "{round}");
+            let mut lasted = Duration::from_millis(1);
+            while let Some((next, _)) = queue.end_and_take_next(begun, lasted) {
+                (begun, lasted) = (next, Duration::from_millis(16));
+            }
+        }
+    }
+
     /// New addresses come all the time, each for one turn. An address that has used little waits for those that wait already.
     #[test]
     fn new_addresses_put_nobody_off_for_ever() {
-        let turns = FairTurns::new(1);
+        let turns = FairTurns::new(1, Duration::ZERO);
         let mut queue = turns.queue();
         let mut numbers = 1_u32..;
         let mut fresh = || IpAddr::from(numbers.next().unwrap_or_default().to_be_bytes());
@@ -338,10 +378,10 @@ mod tests {
     /// Who asks for many turns at once, or asks again while it has one, gains nothing against one that does not.
     #[test]
     fn two_addresses_have_the_same_time() {
-        let turns = FairTurns::new(2);
+        let turns = FairTurns::new(2, Duration::ZERO);
         let mut queue = turns.queue();
         let mut waits: Vec<_> = (0..400).filter_map(|_| queue.ask(peer(1))).collect();
-        waits.push(queue.ask(peer(2)).unwrap());
+        waits.extend((0..2).filter_map(|_| queue.ask(peer(2))));
         let mut begun = std::collections::VecDeque::from([peer(1), peer(1)]);
         let (mut times, millis) = ([0, 0], |last| if last == peer(1) { 3 } else { 10 });
         for _ in 0..300 {
@@ -360,7 +400,7 @@ mod tests {
 
     #[test]
     fn whoever_goes_while_waiting_leaves_the_queue() {
-        let turns = FairTurns::new(1);
+        let turns = FairTurns::new(1, Duration::ZERO);
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let first = turns.wait_for_turn(peer(1)).await;
@@ -396,22 +436,15 @@ mod tests {
 
     #[test]
     fn addresses_are_forgotten() {
-        let turns = FairTurns::new(4);
-        for round in 0..200_u8 {
-            order(&turns, [round, round, 255]);
-        }
-        assert!(turns.queue().addresses.len() <= 2, "{}", turns.queue().addresses.len());
-        // One that has a turn keeps the others waiting for their end.
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let first = runtime.block_on(turns.wait_for_turn(peer(1)));
-        for round in 0..200_u8 {
-            order(&turns, [round, round, 255]);
-        }
+        let turns = FairTurns::new(2, Duration::ZERO);
         let mut queue = turns.queue();
-        assert!(queue.addresses.len() <= 2 * FEW_ADDRESSES, "{}", queue.addresses.len());
+        assert!(queue.ask(peer(1)).is_none(), "it keeps its turn");
+        for number in 0..10_000_u32 {
+            let stranger = IpAddr::from(number.to_be_bytes());
+            assert!(queue.ask(stranger).is_none());
+            assert!(queue.end_and_take_next(stranger, Duration::from_micros(10)).is_none());
+        }
+        assert!(queue.addresses.len() <= MOST_REMEMBERED + 1, "{}", queue.addresses.len());
         assert!(queue.addresses.contains_key(&peer(1)), "it has a turn");
-        let _ = queue.ask(peer(1));
-        drop(queue);
-        drop(first);
     }
 }

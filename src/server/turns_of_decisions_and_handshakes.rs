@@ -5,6 +5,7 @@ use super::fair_turns_of_addresses::{FairTurn, FairTurns};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Memory of all decisions on large bodies together (bytes), and so the most of one. A body that is decided takes up to
@@ -109,8 +110,8 @@ impl Turns {
         Self {
             // One address leaves a thread of each size to others. For small bodies that is one more: a cluster has one API
             // server or three, and its pods come from there.
-            large: FairTurns::new(threads),
-            small: FairTurns::new(threads + 1),
+            large: FairTurns::new(threads, Duration::from_millis(10)),
+            small: FairTurns::new(threads + 1, Duration::from_millis(2)),
             memory: Arc::new(Semaphore::new(MAX_MEMORY_OF_ALL_DECISIONS / PIECE)),
             peers: Mutex::default(),
             queues: Mutex::default(),
@@ -119,10 +120,10 @@ impl Turns {
                 small: threads,
                 memory: MAX_MEMORY_OF_ONE_ADDRESS,
             },
-            handshakes: FairTurns::new(threads),
-            requests: FairTurns::new(REQUESTS_PER_THREAD * threads),
-            brief_decisions: FairTurns::new(2 * threads),
-            huge: FairTurns::new(1),
+            handshakes: FairTurns::new(threads, Duration::ZERO),
+            requests: FairTurns::new(REQUESTS_PER_THREAD * threads, Duration::ZERO),
+            brief_decisions: FairTurns::new(2 * threads, Duration::ZERO),
+            huge: FairTurns::new(1, Duration::from_millis(10)),
         }
     }
 
@@ -330,7 +331,7 @@ mod tests {
         assert!(in_one_round <= 4, "{in_one_round} in one round");
     }
 
-    /// Many addresses send bodies that need nearly all the memory, and each of them a small one in another namespace.
+    /// Many addresses send bodies that need nearly all the memory, and others send small ones.
     #[test]
     fn bodies_that_need_most_of_the_memory_let_all_others_go_before_the_next() {
         let turns = Arc::new(Turns::new(2));
@@ -339,11 +340,13 @@ mod tests {
         runtime.block_on(async {
             let mut decisions = tokio::task::JoinSet::new();
             let huge = (1..9).flat_map(|last| [(last, 60), (last, 60)]);
-            for (last, mib) in huge.chain((0..9).map(|last| (last, 1))) {
+            for (last, mib) in huge.chain((11..20).map(|last| (last, 1))) {
                 let (turns, order) = (Arc::clone(&turns), Arc::clone(&order));
                 decisions.spawn(async move {
                     let turn = turns.wait_for_turn_of_large_body(peer(last), mib, (mib as usize) << 20).await;
                     tokio::task::yield_now().await;
+                    // An address is known by the length of its turns.
+                    std::thread::sleep(Duration::from_millis(mib / 4));
                     order.lock().unwrap().push(mib);
                     drop(turn);
                 });
