@@ -21,7 +21,7 @@ const OF_VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
 const MAX_BYTES: u64 = 16 << 20;
 
 /// Whether a file or directory is hidden.
-pub(super) fn is_hidden(name: &OsStr) -> bool {
+pub(in crate::cli) fn is_hidden(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(b".")
 }
 

@@ -5,7 +5,7 @@ mod cluster_setting_flags;
 pub(super) mod documents_to_objects;
 mod errors_of_a_file;
 pub(super) mod facts_of_live_cluster;
-mod hidden_files_of_directories;
+pub(super) mod hidden_files_of_directories;
 mod input_flags;
 mod items_of_lists;
 pub(super) mod links_in_directories;

@@ -9,6 +9,9 @@ use crate::cli::input::read_files_and_directories::files_of_path;
 /// much takes about 4 s.
 const MAX_BYTES: u64 = 32 << 20;
 
+/// What a file counts for at least (bytes): an empty one is listed and opened as well.
+const MIN_BYTES_OF_FILE: u64 = 1 << 10;
+
 /// Most configurations that name profiles or facts (count). Each is held in memory with what it names.
 const MAX_CONFIGS_WITH_FILES: usize = 64;
 
@@ -41,7 +44,9 @@ impl BytesNamedByConfigs {
             ));
         }
         let files = named.into_iter().flat_map(|path| files_of_path(path));
-        let length = files.map(|file| std::fs::metadata(file).map_or(0, |about| about.len())).sum::<u64>();
+        let length = files
+            .map(|file| std::fs::metadata(file).map_or(0, |about| about.len()).max(MIN_BYTES_OF_FILE))
+            .sum::<u64>();
         self.files.add_or_refuse(length, first)
     }
 

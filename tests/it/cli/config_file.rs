@@ -130,6 +130,8 @@ pub(crate) fn add(suite: &mut Suite) {
     });
     suite.add("config_file::configurations_share_the_files_that_they_name", || Ok(shared_files()?));
     suite.add("config_file::configurations_repeat_no_long_file", || Ok(repeated()?));
+    suite.add("config_file::many_stars_in_patterns_of_many_files", || Ok(stars()?));
+    suite.add("config_file::paths_below_other_paths_are_read_once", || Ok(nested_paths()?));
     suite.add("config_file::paths_stay_in_the_repository", || {
         let scratch = scratch()?;
         scratch.write("tree/.git", "gitdir: elsewhere\n")?;
@@ -329,6 +331,41 @@ fn repeated() -> Result<(), String> {
     directories(&scratch, 3, "baseline: ../../baseline.json\n")?;
     let ran = run(&["review", "-o", "json", "all"], b"", scratch.path())?;
     same(&format!("exit code: {}", ran.stderr), 0, ran.code)
+}
+
+/// Each part of a name between stars is looked for in each name of each path.
+fn stars() -> Result<(), String> {
+    let scratch = scratch()?;
+    let pattern = format!("**/{}b", "a*".repeat(120));
+    let paths = format!("&p '{pattern}', {}", "*p, ".repeat(1_900));
+    scratch.write(NAME, format!("ignore:\n- {{rules: [FAB416], reason: x, paths: [{paths}]}}\n"))?;
+    let directory = format!("{}/", "a".repeat(200)).repeat(8);
+    let pod = std::fs::read_to_string(scratch.path().join("pod.yaml")).map_err(|e| e.to_string())?;
+    for i in 0..40 {
+        scratch.write(&format!("deep/{directory}{i}.yaml"), &pod)?;
+    }
+    let ran = review(&scratch, &["deep"])?;
+    same(&format!("exit code: {:.400}", ran.stderr), 2, ran.code)?;
+    same("the limit is named", true, ran.stderr.contains("far more work than their size explains"))
+}
+
+/// Each of the paths is below the one before, and the files are below all of them.
+fn nested_paths() -> Result<(), String> {
+    let scratch = scratch()?;
+    let path = |depth: usize| format!("c{}", "/d".repeat(depth));
+    for i in 0..300 {
+        scratch.write(&format!("{}/n{i}.yaml", path(60)), "")?;
+    }
+    let time = |paths: usize| {
+        let named: Vec<String> = (0..paths).map(path).collect();
+        scratch.write(NAME, format!("cluster: [{}]\n", named.join(", ")))?;
+        let began = std::time::Instant::now();
+        let ran = review(&scratch, &["pod.yaml"])?;
+        same(&format!("{paths} paths: {:.300}", ran.stderr), true, ran.code < 2)?;
+        Ok::<_, String>(began.elapsed())
+    };
+    let (one, all) = (time(1)?.min(time(1)?), time(60)?.min(time(60)?));
+    same(&format!("{all:?} for sixty paths, {one:?} for one"), true, all < 5 * one)
 }
 
 /// Many configurations name the same profiles and nodes, each of which takes long to compare with the others.

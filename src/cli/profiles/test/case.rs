@@ -169,7 +169,11 @@ impl Case {
     fn expectation(&self, work: &RunBudget) -> Result<Option<ExpectedResults>, String> {
         let name = self.expected.display().to_string();
         match read_regular_file_of_repository(&self.expected) {
-            Ok(text) => text.map(|text| ExpectedResults::read(&name, &text, work)).transpose(),
+            Ok(Some(text)) => {
+                work.spend(text.len());
+                ExpectedResults::read(&name, &text, work).map(Some)
+            }
+            Ok(None) => Ok(None),
             Err(message) => Err(format!("{name}: {message}")),
         }
     }

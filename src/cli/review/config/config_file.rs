@@ -1,6 +1,7 @@
 //! One file, with those that it extends.
 
 use super::join_or_refuse_outside_repository::join_or_refuse_outside_repository;
+use super::paths_below_others::without_paths_below_others;
 use super::which_findings_config_ignores::{IgnoreEntry, Ignores};
 use crate::cli::fail_on_flag::FailOn;
 use crate::cli::input;
@@ -10,7 +11,7 @@ use crate::manifest::{self, DocumentOrError, Part};
 use crate::pod_agent::{LastLink, open_regular_file};
 use crate::report::UnreadInput;
 use serde::Deserialize;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -196,16 +197,9 @@ impl Config {
                     format!("a configuration names at most {MAX_CLUSTER_PATHS} paths; name a directory");
                 return Err(("/cluster".to_owned(), message));
             }
-            let mut known = HashSet::new();
             let paths = paths.into_iter().enumerate();
             let paths = paths.map(|(index, path)| here(&format!("/cluster/{index}"), path));
-            // A path that is named twice is read once.
-            paths
-                .filter(|path| {
-                    path.as_ref()
-                        .map_or(true, |path| known.insert(path.canonicalize().unwrap_or(path.clone())))
-                })
-                .collect::<Result<Vec<PathBuf>, _>>()
+            paths.collect::<Result<Vec<PathBuf>, _>>().map(without_paths_below_others)
         });
         let profiles = keys.profiles.map(|path| here("/profiles", path)).transpose()?;
         let baseline = keys.baseline.map(|path| here("/baseline", path)).transpose()?;

@@ -5,6 +5,7 @@ mod config_file;
 mod group_inputs_by_config_file;
 mod join_or_refuse_outside_repository;
 mod path_patterns;
+mod paths_below_others;
 mod which_findings_config_ignores;
 
 pub(super) use group_inputs_by_config_file::{ConfigChoice, InputsOfOneConfig, group_inputs_by_config};
