@@ -162,12 +162,17 @@ impl CpuTimeOfDecision {
         Self { started: (Instant::now(), cpu_time()), longest }
     }
 
+    /// CPU time so far.
+    fn used(&self) -> Duration {
+        cpu_time().saturating_sub(self.started.1)
+    }
+
     /// Whether the decision has taken its CPU time, or a point in time has come.
     fn is_over(&self, until: Instant) -> bool {
         let now = Instant::now();
         // The clock of a thread is a system call, and CPU time is never longer than time.
         let long = now.saturating_duration_since(self.started.0) >= self.longest;
-        now >= until || long && cpu_time().saturating_sub(self.started.1) >= self.longest
+        now >= until || long && self.used() >= self.longest
     }
 }
 
@@ -198,10 +203,13 @@ async fn decide_on_blocking_thread_within_limit(
     let state = Arc::clone(state);
     let work = tokio::task::spawn_blocking(move || {
         // Held until the thread is done, even if nobody waits for it.
-        let _turn = turn;
+        let mut turn = turn;
         let own = CpuTimeOfDecision::of_this_thread(longest);
         let over = || abandoned.load(Ordering::Relaxed) || own.is_over(until);
-        decide_log_count_and_answer(&state, entry, held, decide, &DecisionLimits::ends_when(&over))
+        let decided =
+            decide_log_count_and_answer(&state, entry, held, decide, &DecisionLimits::ends_when(&over));
+        turn.count_cpu_time(own.used());
+        decided
     });
     // It fails only where the runtime ends; panics are caught inside.
     work.await.unwrap_or_else(|_| Ok(internal_error_answer()))

@@ -78,6 +78,8 @@ pub(super) struct FairTurn {
     turns: Arc<FairTurns>,
     peer: IpAddr,
     began: Instant,
+    /// What counts, if not all the time since it began.
+    counted: Option<Duration>,
 }
 
 /// A place in the queue. Whoever goes before its turn leaves the queue.
@@ -127,7 +129,7 @@ impl FairTurns {
     }
 
     fn begin(self: &Arc<Self>, peer: IpAddr) -> FairTurn {
-        FairTurn { turns: Arc::clone(self), peer, began: Instant::now() }
+        FairTurn { turns: Arc::clone(self), peer, began: Instant::now(), counted: None }
     }
 
     /// Counts a turn that has ended, and gives its place to the next that waits.
@@ -237,9 +239,17 @@ fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
+impl FairTurn {
+    /// Counts so much time for this turn, and not how long it goes on.
+    pub(super) fn count(&mut self, time: Duration) {
+        self.counted = Some(time);
+    }
+}
+
 impl Drop for FairTurn {
     fn drop(&mut self) {
-        self.turns.end_turn_and_begin_next(self.peer, self.began.elapsed());
+        let counted = self.counted.unwrap_or_else(|| self.began.elapsed());
+        self.turns.end_turn_and_begin_next(self.peer, counted);
     }
 }
 

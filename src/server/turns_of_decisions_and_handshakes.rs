@@ -99,8 +99,17 @@ async fn take_memory(memory: &Arc<Semaphore>, pieces: Option<u32>) -> Option<Mem
 pub(super) struct Turn {
     _huge: Option<FairTurn>,
     _of_address: Option<(Arc<DecisionSlots>, OwnedSemaphorePermit, Memory)>,
-    _of_all: (FairTurn, Memory),
+    thread: FairTurn,
+    _memory: Memory,
     _place: OwnedSemaphorePermit,
+}
+
+impl Turn {
+    /// Counts the CPU time of the decision. The turn may go on for longer, because it waits for memory, or because other programs
+    /// have the cores.
+    pub(super) fn count_cpu_time(&mut self, time: Duration) {
+        self.thread.count(time);
+    }
 }
 
 impl Turns {
@@ -174,7 +183,7 @@ impl Turns {
         let threads = if of_all.is_some() { &self.large } else { &self.small };
         let thread = threads.wait_for_turn(peer).await?;
         let memory = take_memory(&self.memory, of_all).await?;
-        Some(Turn { _huge: huge, _of_address: of_address, _of_all: (thread, memory), _place: place })
+        Some(Turn { _huge: huge, _of_address: of_address, thread, _memory: memory, _place: place })
     }
 
     fn find_or_add_slots_of_address(&self, peer: IpAddr) -> Arc<DecisionSlots> {
