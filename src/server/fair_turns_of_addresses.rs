@@ -31,10 +31,12 @@ struct Queue {
     /// The most that an address has used.
     most: u64,
     spread: u64,
+    /// How many addresses are remembered before some are forgotten.
+    remembered: usize,
 }
 
-/// Most addresses whose turns are remembered.
-const MOST_REMEMBERED: usize = 1_024;
+/// Addresses that are remembered at least: as many as there may be connections.
+const LEAST_REMEMBERED: usize = 1_024;
 
 /// What an address will have used at the end of its next turn (nanoseconds), the number of its first question without an answer, and
 /// the address.
@@ -103,6 +105,7 @@ impl FairTurns {
             now: 0,
             most: 0,
             spread: 0,
+            remembered: LEAST_REMEMBERED,
         };
         Arc::new(Self { queue: Mutex::new(queue) })
     }
@@ -227,10 +230,11 @@ impl Queue {
 
     /// Forgets addresses that have and want no turn and have used no more than others, once there are many.
     fn forget_addresses_above_limit(&mut self) {
-        if self.addresses.len() > MOST_REMEMBERED {
+        if self.addresses.len() > self.remembered {
             let now = self.now;
             self.addresses
                 .retain(|_, known| known.turns > 0 || !known.waiting.is_empty() || known.used > now);
+            self.remembered = LEAST_REMEMBERED.max(2 * self.addresses.len());
         }
     }
 }
@@ -454,7 +458,7 @@ mod tests {
             assert!(queue.ask(stranger).is_none());
             assert!(queue.end_and_take_next(stranger, Duration::from_micros(10)).is_none());
         }
-        assert!(queue.addresses.len() <= MOST_REMEMBERED + 1, "{}", queue.addresses.len());
+        assert!(queue.addresses.len() <= LEAST_REMEMBERED + 1, "{}", queue.addresses.len());
         assert!(queue.addresses.contains_key(&peer(1)), "it has a turn");
     }
 }
