@@ -19,6 +19,12 @@ const MAX_MEMORY_BESIDE_OTHERS: usize = MAX_MEMORY_OF_ALL_DECISIONS / 2;
 /// The memory of decisions is counted in pieces of so many bytes.
 const PIECE: usize = 1024;
 
+/// About as long as decisions take at most. The first one of an address is expected to take as long, so that new addresses come
+/// after one whose decisions are short.
+const LONGEST_DECISION: Duration = Duration::from_millis(50);
+/// The same on a thread for small bodies.
+const LONGEST_ON_SMALL_THREAD: Duration = Duration::from_millis(5);
+
 /// Requests that begin at a time, for each thread. To begin takes microseconds. Other connections that read bodies may make a
 /// round of the threads long, and not more requests than these begin in one round.
 const REQUESTS_PER_THREAD: usize = 16;
@@ -119,8 +125,8 @@ impl Turns {
         Self {
             // One address leaves a thread of each size to others. For small bodies that is one more: a cluster has one API
             // server or three, and its pods come from there.
-            large: FairTurns::new(threads, Duration::from_millis(10)),
-            small: FairTurns::new(threads + 1, Duration::from_millis(2)),
+            large: FairTurns::new(threads, LONGEST_DECISION),
+            small: FairTurns::new(threads + 1, LONGEST_ON_SMALL_THREAD),
             memory: Arc::new(Semaphore::new(MAX_MEMORY_OF_ALL_DECISIONS / PIECE)),
             peers: Mutex::default(),
             queues: Mutex::default(),
@@ -132,7 +138,7 @@ impl Turns {
             handshakes: FairTurns::new(threads, Duration::ZERO),
             requests: FairTurns::new(REQUESTS_PER_THREAD * threads, Duration::ZERO),
             brief_decisions: FairTurns::new(2 * threads, Duration::ZERO),
-            huge: FairTurns::new(1, Duration::from_millis(10)),
+            huge: FairTurns::new(1, LONGEST_DECISION),
         }
     }
 
