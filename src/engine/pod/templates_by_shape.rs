@@ -75,6 +75,10 @@ pub const MAX_TEMPLATES: usize = 256;
 /// objects and lists count again on each level around them.
 const MAX_READ: usize = 24 << 20;
 
+/// Most bytes of all templates that are inside another template: each is read again as a pod of its own. An object in etcd has at
+/// most 1.5 MiB.
+const MAX_NESTED: usize = 2 << 20;
+
 /// Most objects with a kind around each other: an AppWrapper around a training job has two. Each is read once more for what
 /// it says of its pods.
 const MAX_MAKERS: usize = 4;
@@ -122,6 +126,8 @@ pub enum SearchLimit {
     Depth,
     /// `MAX_READ`.
     Length,
+    /// `MAX_NESTED`.
+    Nested,
     /// `MAX_NAME` and `MAX_POINTER`.
     Path,
 }
@@ -132,6 +138,11 @@ impl fmt::Display for SearchLimit {
         match self {
             Self::Depth => write!(f, "is more than {MAX_DEPTH} levels deep"),
             Self::Length => write!(f, "follows {} MiB of other content", MAX_READ >> 20),
+            Self::Nested => write!(
+                f,
+                "follows {} MiB of pod templates that are inside other pod templates",
+                MAX_NESTED >> 20
+            ),
             Self::Path => write!(
                 f,
                 "is below a key of more than {MAX_NAME} bytes, or a path of more than {MAX_POINTER} bytes"
@@ -208,13 +219,16 @@ pub fn bare_specs(json: &str, unfinished: bool) -> Vec<BareSpec<'_>> {
 struct Found<'a, 'd, T> {
     all: Vec<T>,
     left: usize,
+    /// Bytes of nested templates so far, and where the last template ends that is not nested (an address).
+    nested: usize,
+    end: usize,
     not_searched: Option<PartNotSearched<'a>>,
     deadline: &'d DecisionLimits<'d>,
 }
 
 impl<'a, 'd, T> Found<'a, 'd, T> {
     fn new(deadline: &'d DecisionLimits<'d>) -> Self {
-        Self { all: Vec::new(), left: MAX_READ, not_searched: None, deadline }
+        Self { all: Vec::new(), left: MAX_READ, nested: 0, end: 0, not_searched: None, deadline }
     }
 
     /// Whether to search a part at a depth.
@@ -238,6 +252,20 @@ impl<'a, 'd, T> Found<'a, 'd, T> {
         };
         self.note_part_not_searched(json, pointer, limit);
         false
+    }
+
+    /// Whether to take a template, which comes behind those around it.
+    fn spend_bytes_of_nested_templates(&mut self, json: &'a str, pointer: &str) -> bool {
+        let start = json.as_ptr().addr();
+        if start >= self.end {
+            self.end = start + json.len();
+            return true;
+        }
+        self.nested = self.nested.saturating_add(json.len());
+        if self.nested > MAX_NESTED {
+            self.note_part_not_searched(json, pointer, SearchLimit::Nested);
+        }
+        self.nested <= MAX_NESTED
     }
 
     fn note_part_not_searched(&mut self, json: &'a str, pointer: &str, limit: SearchLimit) {
@@ -271,8 +299,14 @@ fn collect_templates<'a>(
     }
     if let Some(object) = object {
         let mut spec = object.get("spec").and_then(|spec| text.members(spec));
+        // Its containers are read to find out whether it is one.
+        let containers = spec.as_ref().and_then(|spec| spec.get("containers")).map_or(0, str::len);
+        found.left = found.left.saturating_sub(containers);
         let is_template = depth > 0 && spec.as_ref().is_some_and(|spec| is_pod_spec(spec, false));
         if is_template {
+            if !found.spend_bytes_of_nested_templates(json, pointer) {
+                return;
+            }
             found.all.push(Template {
                 pointer: pointer.clone(),
                 json,

@@ -171,6 +171,21 @@ fn parts_that_are_not_searched_are_named() {
     assert_eq!(not_searched(&behind), Some(("/b".to_owned(), SearchLimit::Length)));
 }
 
+/// Each is read as a pod of its own, with all that is inside.
+#[test]
+fn templates_inside_of_templates_have_a_limit() {
+    let nested = |length: usize| {
+        let inner = format!(r#"{{"containers":[{{"image":"i"}}],"x":"{}"}}"#, "x".repeat(length));
+        let spec =
+            (0..12).fold(inner, |spec, _| format!(r#"{{"containers":[{{"image":"i"}}],"spec":{spec}}}"#));
+        format!(r#"{{"template":{{"spec":{spec}}}}}"#)
+    };
+    assert_eq!((pointers(&nested(1_000)).len(), not_searched(&nested(1_000))), (13, None));
+    let long = nested(500_000);
+    let beyond = format!("/template{}", "/spec".repeat(5));
+    assert_eq!((pointers(&long).len(), not_searched(&long)), (5, Some((beyond, SearchLimit::Nested))));
+}
+
 /// Each has a copy of its pointer, so neither many of them nor long pointers are kept.
 #[test]
 fn bare_specs_are_few_and_have_short_pointers() {

@@ -16,7 +16,7 @@ const LARGE: usize = 240 << 10;
 /// Group, kind, what it is, and how it is made of a length.
 type Shape = (&'static str, &'static str, &'static str, fn(usize) -> Value);
 
-const SHAPES: [Shape; 17] = [
+const SHAPES: [Shape; 18] = [
     (
         "nv-ipam.nvidia.com",
         "CIDRPool",
@@ -87,6 +87,11 @@ const SHAPES: [Shape; 17] = [
         let pod = json!({"spec": {"containers": [{"image": "x"}]}});
         let inner = json!({"text": "\"".repeat(n * 6), "template": pod});
         (0..15).fold(inner, |inner, _| json!({ "a": inner }))
+    }),
+    ("batch", "Job", "pod specs in pod specs, around a text", |n| {
+        let inner = json!({"containers": [{"name": "a", "image": "x"}], "x": "a".repeat(n * 12)});
+        let outer = |spec: Value, _| json!({"containers": [{"name": "a", "image": "x"}], "spec": spec});
+        json!({"spec": {"template": {"spec": (0..12).fold(inner, outer)}}})
     }),
     ("k8s.cni.cncf.io", "NetworkAttachmentDefinition", "numbers with an exponent", |n| {
         let mut network = definition(&json!({"type": "sriov"}));
