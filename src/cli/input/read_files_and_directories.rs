@@ -103,12 +103,14 @@ fn read_with<'v>(
     reader
 }
 
-/// The files of a path, in the order of the reader.
-pub(in crate::cli) fn files_of_path(path: &Path) -> Vec<PathBuf> {
-    files_of_path_and_unread(path).0
+/// The files of a path, in the order of the reader, and how many files and directories were looked at, of which some are not read.
+pub(in crate::cli) fn files_of_path_and_number_looked_at(path: &Path) -> (Vec<PathBuf>, usize) {
+    let mut files = Vec::new();
+    let looked = add_files_of_path(path, &mut files, &mut Vec::new());
+    (files, looked)
 }
 
-/// The same, and what cannot be read in a directory.
+/// The files of a path, and what cannot be read in a directory.
 pub(in crate::cli) fn files_of_path_and_unread(path: &Path) -> (Vec<PathBuf>, Vec<UnreadInput>) {
     let (mut files, mut unread) = (Vec::new(), Vec::new());
     add_files_of_path(path, &mut files, &mut unread);
@@ -129,26 +131,33 @@ pub(in crate::cli) fn fingerprint_of_names_and_contents(paths: &[PathBuf]) -> u6
     hasher.finish()
 }
 
-fn add_files_of_path(path: &Path, files: &mut Vec<PathBuf>, unread: &mut Vec<UnreadInput>) {
+/// Returns how many files and directories were looked at.
+fn add_files_of_path(path: &Path, files: &mut Vec<PathBuf>, unread: &mut Vec<UnreadInput>) -> usize {
     if path == Path::new("-") {
         files.push(path.to_path_buf());
-        return;
+        return 1;
     }
     if let Some(message) = why_link_of_repository_is_refused(path) {
         unread.push(unreadable(&shown_name_of_input(path), &message));
-        return;
+        return 1;
     }
     match std::fs::metadata(path) {
         Err(error) => unread.push(unread_because_not_opened(path, &error)),
-        Ok(meta) if meta.is_dir() => add_files_of_directory(path, files, unread),
+        Ok(meta) if meta.is_dir() => return add_files_of_directory(path, files, unread),
         Ok(_) => files.push(path.to_path_buf()),
     }
+    1
 }
 
-/// Files of a directory and of those below it, by name.
-fn add_files_of_directory(directory: &Path, files: &mut Vec<PathBuf>, unread: &mut Vec<UnreadInput>) {
-    let mut search = Search { links: LinksOfDirectory::new(directory), files, unread };
+/// Files of a directory and of those below it, by name. Returns how many files and directories were looked at.
+fn add_files_of_directory(
+    directory: &Path,
+    files: &mut Vec<PathBuf>,
+    unread: &mut Vec<UnreadInput>,
+) -> usize {
+    let mut search = Search { links: LinksOfDirectory::new(directory), looked: 1, files, unread };
     search.add_files_down_to_depth(directory, Below { depth: 0, hidden: false });
+    search.looked
 }
 
 /// Where a directory is below the named one.
@@ -162,6 +171,8 @@ struct Below {
 /// The search of one directory that was named.
 struct Search<'f> {
     links: LinksOfDirectory,
+    /// Files and directories (count).
+    looked: usize,
     files: &'f mut Vec<PathBuf>,
     unread: &'f mut Vec<UnreadInput>,
 }
@@ -175,6 +186,7 @@ impl Search<'_> {
         let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
         // The links of a volume are read before the files that they lead to, so that messages have the names of the keys.
         entries.sort_by_key(|entry| (may_be_version_of_volume(&entry.file_name()), entry.file_name()));
+        self.looked += entries.len();
         for entry in entries {
             let (name, path) = (entry.file_name(), entry.path());
             let Ok(kind) = entry.file_type() else { continue };

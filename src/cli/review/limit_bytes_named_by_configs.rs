@@ -3,22 +3,31 @@
 
 use super::arguments::Arguments;
 use super::config::InputsOfOneConfig;
-use crate::cli::input::read_files_and_directories::files_of_path;
+use crate::cli::input::read_files_and_directories::files_of_path_and_number_looked_at;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 /// Bytes of the files that the configurations of one run name, beside the longest ones of one configuration. Reading this
 /// much takes about 4 s.
 const MAX_BYTES: u64 = 32 << 20;
 
-/// What a file counts for at least (bytes): an empty one is listed and opened as well.
-const MIN_BYTES_OF_FILE: u64 = 1 << 10;
+/// Files and directories in the paths of all configurations, beside those in the path with most of them (count). To look at one takes
+/// up to half a millisecond: it may be deep, and hidden.
+const MAX_LOOKED_AT: u64 = 8_192;
+
+/// What a directory counts for at least (count): hidden files in it are read to find out whether they are manifests.
+const LEAST_LOOKED_AT: u64 = 32;
 
 /// Most configurations that name profiles or facts (count). Each is held in memory with what it names.
 const MAX_CONFIGS_WITH_FILES: usize = 64;
 
-/// The configurations of a run so far, and the bytes that they have named.
+/// The configurations of a run so far, and what they have named.
 #[derive(Debug, Default)]
 pub(super) struct BytesNamedByConfigs {
     with_files: usize,
+    /// Bytes, and files and directories (count), by the path.
+    known: HashMap<PathBuf, (u64, u64)>,
+    looked_at: SumAndLargest,
     files: SumAndLargest,
     documents: SumAndLargest,
 }
@@ -43,11 +52,11 @@ impl BytesNamedByConfigs {
                 first()
             ));
         }
-        let files = named.into_iter().flat_map(|path| files_of_path(path));
-        let length = files
-            .map(|file| std::fs::metadata(file).map_or(0, |about| about.len()).max(MIN_BYTES_OF_FILE))
-            .sum::<u64>();
-        self.files.add_or_refuse(length, first)
+        let mut length = 0_u64;
+        for path in named {
+            length = length.saturating_add(self.bytes_of_path_or_refuse(path)?);
+        }
+        self.files.add_or_refuse(length, MAX_BYTES, || too_many_bytes(&first()))
     }
 
     /// Adds what the documents of these files were when they were read: YAML aliases make a long document of few bytes.
@@ -56,11 +65,40 @@ impl BytesNamedByConfigs {
         length: usize,
         first: impl Fn() -> String,
     ) -> Result<(), String> {
-        self.documents.add_or_refuse(length as u64, first)
+        self.documents.add_or_refuse(length as u64, MAX_BYTES, || too_many_bytes(&first()))
+    }
+
+    /// Bytes of the files of a path. Each path is looked at once.
+    fn bytes_of_path_or_refuse(&mut self, path: &Path) -> Result<u64, String> {
+        let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let (bytes, looked_at) = *self.known.entry(whole).or_insert_with(|| {
+            let (files, looked_at) = files_of_path_and_number_looked_at(path);
+            let bytes = files.iter().map(|file| std::fs::metadata(file).map_or(0, |about| about.len())).sum();
+            let least = if path.is_dir() { LEAST_LOOKED_AT } else { 1 };
+            (bytes, least.max(looked_at as u64))
+        });
+        self.looked_at.add_or_refuse(looked_at, MAX_LOOKED_AT, || {
+            format!(
+                "the configuration files of this run name directories with more than {MAX_LOOKED_AT} files and directories in \
+                 total in profiles and cluster; {} exceeds this limit. Name fewer directories, or name them with the flags \
+                 --profiles and --cluster",
+                path.display()
+            )
+        })?;
+        Ok(bytes)
     }
 }
 
-/// The sum of some lengths, and the largest one (bytes).
+/// `first`: the first input of the configuration.
+fn too_many_bytes(first: &str) -> String {
+    format!(
+        "the configuration files of this run name files of more than 32 MiB in total in profiles and cluster; the first input \
+         of the configuration that exceeds this limit is {first}. Name shared files in one configuration file above, or with \
+         the flags --profiles and --cluster"
+    )
+}
+
+/// The sum of some numbers, and the largest one.
 #[derive(Debug, Default)]
 struct SumAndLargest {
     all: u64,
@@ -68,17 +106,10 @@ struct SumAndLargest {
 }
 
 impl SumAndLargest {
-    fn add_or_refuse(&mut self, length: u64, first: impl Fn() -> String) -> Result<(), String> {
-        self.all = self.all.saturating_add(length);
-        self.of_one = self.of_one.max(length);
-        if self.all - self.of_one > MAX_BYTES {
-            return Err(format!(
-                "the configuration files of this run name files of more than 32 MiB in total in profiles and cluster; \
-                 the first input of the configuration that exceeds this limit is {}. Name shared files in one \
-                 configuration file above, or with the flags --profiles and --cluster",
-                first()
-            ));
-        }
-        Ok(())
+    /// Adds a number. It is refused if all numbers but the largest one are then more than `most`.
+    fn add_or_refuse(&mut self, number: u64, most: u64, why: impl Fn() -> String) -> Result<(), String> {
+        self.all = self.all.saturating_add(number);
+        self.of_one = self.of_one.max(number);
+        if self.all - self.of_one > most { Err(why()) } else { Ok(()) }
     }
 }

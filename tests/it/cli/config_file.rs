@@ -132,6 +132,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("config_file::configurations_repeat_no_long_file", || Ok(repeated()?));
     suite.add("config_file::many_stars_in_patterns_of_many_files", || Ok(stars()?));
     suite.add("config_file::paths_below_other_paths_are_read_once", || Ok(nested_paths()?));
+    suite.add("config_file::hidden_directories_that_are_listed_often", || Ok(hidden_paths()?));
     suite.add("config_file::paths_stay_in_the_repository", || {
         let scratch = scratch()?;
         scratch.write("tree/.git", "gitdir: elsewhere\n")?;
@@ -366,6 +367,20 @@ fn nested_paths() -> Result<(), String> {
     };
     let (one, all) = (time(1)?.min(time(1)?), time(60)?.min(time(60)?));
     same(&format!("{all:?} for sixty paths, {one:?} for one"), true, all < 5 * one)
+}
+
+/// Each path is a hidden directory below the one before, so all of them are listed.
+fn hidden_paths() -> Result<(), String> {
+    let scratch = scratch()?;
+    let path = |depth: usize| format!("c{}", "/.d".repeat(depth));
+    for i in 0..300 {
+        scratch.write(&format!("{}/n{i}.yaml", path(60)), "a: 1")?;
+    }
+    let named: Vec<String> = (0..60).map(path).collect();
+    scratch.write(NAME, format!("cluster: [{}]\n", named.join(", ")))?;
+    let ran = review(&scratch, &["pod.yaml"])?;
+    same(&format!("exit code: {:.400}", ran.stderr), 2, ran.code)?;
+    same("the limit is named", true, ran.stderr.contains("more than 8192 files and directories in total"))
 }
 
 /// Many configurations name the same profiles and nodes, each of which takes long to compare with the others.

@@ -8,16 +8,17 @@ use std::fmt::{self, Write as _};
 /// that grows with the square of their length. A short file with YAML aliases has a long text.
 const MAX_BYTES: usize = 32 << 10;
 /// Lines that are compared, however long they are.
-const MIN_LINES: usize = 8;
-/// Lines that are equal and shown before a difference.
-const CONTEXT: usize = 3;
+const MIN_LINES: usize = 64;
+/// Equal lines before the first difference that are compared as well: a group of changed lines may be shown some lines higher, where
+/// it begins with the start of an entry.
+const EQUAL_LINES: usize = 50;
 /// Longest line that is shown whole (bytes).
 const MAX_LINE: usize = 2_000;
 
 /// The unified diff of two texts, without the names of files. If it ends before the texts, the last line says so.
 pub(super) fn first_hunks(old: &str, new: &str) -> String {
     let equal = old.split_inclusive('\n').zip(new.split_inclusive('\n')).take_while(|(a, b)| a == b).count();
-    let from = equal.saturating_sub(CONTEXT);
+    let from = equal.saturating_sub(EQUAL_LINES);
     let (old, rest_of_old) = part_from_line(old, from);
     let (new, rest_of_new) = part_from_line(new, from);
     let lines = InternedInput::new(old, new);

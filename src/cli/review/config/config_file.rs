@@ -25,6 +25,9 @@ const DEEPEST: usize = 8;
 /// Most paths in `cluster` (count).
 const MAX_CLUSTER_PATHS: usize = 64;
 
+/// Longest name of a profile (bytes): that of an object of Kubernetes. Each configuration that extends this one has a copy.
+const MAX_NAME: usize = 253;
+
 /// Longest file (bytes).
 const MAX_BYTES: u64 = 1024 * 1024;
 
@@ -180,6 +183,9 @@ impl Config {
     fn build(keys: Keys, base: Self, directory: &Path) -> Result<Self, (String, String)> {
         if let Some(namespace) = &keys.namespace {
             input::parse_namespace(namespace).map_err(|message| ("/namespace".to_owned(), message))?;
+        }
+        if keys.profile.as_ref().is_some_and(|profile| profile.len() > MAX_NAME) {
+            return Err(("/profile".to_owned(), format!("a name has at most {MAX_NAME} bytes")));
         }
         let names_paths = keys.extend.is_some()
             || keys.profiles.is_some()

@@ -4,12 +4,19 @@
 use crate::cli::input::links_in_directories::{is_file_of_tree, working_tree};
 use std::path::{Path, PathBuf};
 
+/// Longest path (bytes). Each configuration that extends another one has a copy of its paths.
+const MAX_PATH: usize = 1_024;
+
 /// A path of a configuration file in `directory`, as the command line would name it.
 ///
 /// # Errors
 /// The path leads out of the Git working tree of the directory, or to neither a file nor a directory. A path to nothing is
 /// an error where it is read.
 pub(super) fn join_or_refuse_outside_repository(directory: &Path, path: &Path) -> Result<PathBuf, String> {
+    let length = path.as_os_str().len();
+    if length > MAX_PATH {
+        return Err(format!("a path has at most {MAX_PATH} bytes, and this one has {length}"));
+    }
     let joined = directory.join(path);
     let Ok(whole) = joined.canonicalize() else { return Ok(joined) };
     if !whole.is_file() && !whole.is_dir() {
