@@ -14,6 +14,9 @@ pub(super) const LEADER_LABEL: &str = "leaderworkerset.sigs.k8s.io/name";
 /// Most owners above one another that are followed. A pod of a TrainJob in an AppWrapper has four.
 const MAX_STEPS: usize = 16;
 
+/// Longest name, kind and API version of an owner (bytes): each pod has a copy. Kubernetes has no longer ones.
+const MAX_TEXT_OF_OWNER: usize = 512;
+
 /// What an audit reads of every object, beside what decisions do.
 #[derive(Default, Deserialize)]
 pub(super) struct ObjectHead<'a> {
@@ -96,12 +99,15 @@ impl<'a> ObjectHead<'a> {
     fn controller(&self, namespace: Option<&str>) -> Option<ObjectName> {
         let owners = self.metadata.as_ref()?.owner_references.as_deref()?;
         let owner = owners.iter().find(|owner| owner.controller == Some(true))?;
-        let text = |text: &Option<Text<'_>>| text.as_deref().unwrap_or_default().to_owned();
+        let text = |text: &Option<Text<'_>>| {
+            let text = text.as_deref().unwrap_or_default();
+            (text.len() <= MAX_TEXT_OF_OWNER).then(|| text.to_owned())
+        };
         Some(ObjectName {
             namespace: namespace.map(str::to_owned),
-            api_version: text(&owner.api_version),
-            kind: text(&owner.kind),
-            name: Some(text(&owner.name)),
+            api_version: text(&owner.api_version)?,
+            kind: text(&owner.kind)?,
+            name: Some(text(&owner.name)?),
             generate_name: None,
         })
     }

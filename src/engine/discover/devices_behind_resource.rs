@@ -3,6 +3,7 @@
 use super::counts_over_nodes::Count;
 use super::node_as_shown::Node;
 use super::objects_of_cluster::{Network, Sources};
+use crate::facts::sriov_node_state::{SriovNodeState, VfGroup};
 use crate::multus::LinkLayer;
 use std::collections::BTreeSet;
 
@@ -36,6 +37,15 @@ pub(super) struct Supply {
 /// The part of a resource's name behind the prefix, which no custom resource contains.
 fn resource_without_domain(resource: &str) -> &str {
     resource.split_once('/').map_or(resource, |(_, name)| name)
+}
+
+/// The groups of virtual functions of a resource.
+fn groups_of_resource<'a>(state: &'a SriovNodeState, resource: &str) -> &'a [VfGroup] {
+    let name = resource_without_domain(resource);
+    let start = state.groups.partition_point(|group| *group.resource < *name);
+    let (_, groups) = state.groups.split_at_checked(start).unwrap_or_default();
+    let length = groups.partition_point(|group| *group.resource == *name);
+    groups.get(..length).unwrap_or_default()
 }
 
 impl Supply {
@@ -72,11 +82,8 @@ impl Supply {
         for node in nodes {
             let Some(state) = sources.states.get(&node.name) else { continue };
             let object = format!("SriovNetworkNodeState {}", node.name);
-            let mut any = false;
-            for group in
-                state.groups.iter().filter(|group| group.resource == resource_without_domain(resource))
-            {
-                any = true;
+            let groups = groups_of_resource(state, resource);
+            for group in groups {
                 let nic = state.interfaces.iter().find(|nic| *nic.name == *group.interface);
                 self.vendors.extend(nic.and_then(|nic| nic.vendor.clone()));
                 let said = |known: &[(bool, String)], rdma| known.iter().any(|(said, _)| *said == rdma);
@@ -89,19 +96,15 @@ impl Supply {
                     self.links.push((link, object.clone()));
                 }
             }
-            if any {
+            if !groups.is_empty() {
                 known.push(*node);
             }
         }
         if !known.is_empty() {
             self.nics = Some(Count::count_units_over_nodes(&known, |node| {
-                let groups = sources.states.get(&node.name).map(|state| state.groups.as_slice());
-                let nics: BTreeSet<&str> = groups
-                    .unwrap_or_default()
-                    .iter()
-                    .filter(|group| group.resource == resource_without_domain(resource))
-                    .map(|group| &*group.interface)
-                    .collect();
+                let groups = sources.states.get(&node.name).map(|state| groups_of_resource(state, resource));
+                let nics: BTreeSet<&str> =
+                    groups.unwrap_or_default().iter().map(|group| &*group.interface).collect();
                 u64::try_from(nics.len()).unwrap_or(u64::MAX)
             }));
         }

@@ -67,6 +67,7 @@ pub struct Sources {
     pub(super) first_twice: Twice,
     /// Networks of macvlan and IPoIB, by their place among all.
     child_networks: Vec<usize>,
+    /// By the name of the node; their groups of virtual functions are in the order of the resources.
     pub(super) states: BTreeMap<String, Arc<SriovNodeState>>,
     pub(super) gke_networks: BTreeMap<String, GkeNetwork>,
     pub(super) gke_parameters: BTreeMap<String, GkeParameters>,
@@ -205,7 +206,9 @@ impl Sources {
                 let differs = self.keep_part_of_object(|s| &mut s.policies_by_object, object.clone(), policy);
                 self.note_object_with_two_contents(differs, object, About::Attached);
             }
-            Some(Fact::NodeState(state)) => {
+            Some(Fact::NodeState(mut state)) => {
+                // The groups of a resource are looked up for each resource of each group of nodes.
+                Arc::make_mut(&mut state).groups.sort_by(|one, other| one.resource.cmp(&other.resource));
                 let differs = self.keep_part_of_object(|s| &mut s.states, entry.name.clone(), state);
                 self.note_object_with_two_contents(differs, object, About::Nodes([entry.name].into()));
             }
