@@ -26,6 +26,7 @@ mod rules;
 mod send_pod_as_dry_run;
 mod serve;
 mod terminal_width;
+mod unified_diff_printer;
 mod verify_log;
 mod version;
 mod why;

@@ -152,7 +152,7 @@ impl Queue {
         }
         self.forget_addresses_above_limit();
         let address = self.addresses.entry(peer).or_default();
-        if address.waiting.is_empty() && (address.used < self.now || address.used == 0) {
+        if address.waiting.is_empty() && address.used <= self.now {
             (address.used, address.is_newcomer) = (self.now, true);
         }
         if self.free > 0 {
@@ -196,7 +196,8 @@ impl Queue {
         });
         let (by_newcomer, used) = by_newcomer.unwrap_or_default();
         self.most = self.most.max(used);
-        // Each newcomer puts off those that wait. Without this, addresses that come one after another would put them off for ever.
+        // A newcomer joins at `now`, and so comes before some that wait. Each one moves `now` on. If it did not, some might never
+        // have a turn while new addresses keep coming.
         if by_newcomer {
             self.now = self.now.saturating_add(lasted / active.max(1));
         }

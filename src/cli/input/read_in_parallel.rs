@@ -182,8 +182,7 @@ impl<'v> InputReader<'v> {
         let documents = self.of_file.take_errors_and_number_documents(of_part, decoded);
         (self.visit)(&documents);
         let length = length_with_aliases_written_out(&part.text, &documents);
-        self.kept =
-            self.kept.saturating_add(length.max(documents.len().saturating_mul(MIN_WEIGHT_OF_DOCUMENT)));
+        self.kept = self.kept.saturating_add(weight(length, documents.len()));
         // A file of one part is kept with the others of its size; what is above the limit is read again.
         let content = match self.kept <= MAX_BYTES_KEPT_DECODED {
             true => Content::Decoded(LoadedFile::new(part.text, line, continues, documents)),

@@ -1,8 +1,10 @@
 //! The first lines in which two texts differ.
 
+use crate::cli::unified_diff_printer::LinePrinter;
 use crate::text::cut_to_bytes;
-use imara_diff::{Algorithm, Diff, InternedInput, Interner, Token, UnifiedDiffConfig, UnifiedDiffPrinter};
-use std::fmt::{self, Write as _};
+use imara_diff::{Algorithm, Diff, InternedInput, Token, UnifiedDiffConfig};
+use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// Text that is compared, from the first difference on (bytes). Nobody reads more of it, and a diff of long texts may take a time
 /// that grows with the square of their length. A short file with YAML aliases has a long text.
@@ -24,7 +26,8 @@ pub(super) fn first_hunks(old: &str, new: &str) -> String {
     let lines = InternedInput::new(old, new);
     let mut diff = Diff::compute(Algorithm::Myers, &lines);
     diff.postprocess_lines(&lines);
-    let printer = Printer { lines: &lines.interner, from: u32::try_from(from).unwrap_or(u32::MAX) };
+    let line = |token: Token| cut_line(lines.interner[token]);
+    let printer = LinePrinter { line, from: u32::try_from(from).unwrap_or(u32::MAX) };
     let mut text = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &lines).to_string();
     if rest_of_old + rest_of_new > 0 {
         let _ = writeln!(
@@ -33,6 +36,14 @@ pub(super) fn first_hunks(old: &str, new: &str) -> String {
         );
     }
     text
+}
+
+/// A line without what is too long to be shown.
+fn cut_line(line: &str) -> Cow<'_, str> {
+    match cut_to_bytes(line, MAX_LINE) {
+        whole if whole.len() == line.len() => Cow::Borrowed(line),
+        start => Cow::Owned(format!("{start}…")),
+    }
 }
 
 /// The part of a text from a line on that is compared, and how many lines follow it.
@@ -48,45 +59,6 @@ fn part_from_line(text: &str, from: usize) -> (&str, usize) {
     }
     let (part, rest) = text.split_at_checked(length).unwrap_or((text, ""));
     (part, rest.split_inclusive('\n').count())
-}
-
-struct Printer<'a> {
-    lines: &'a Interner<&'a str>,
-    /// Lines before the part that is compared.
-    from: u32,
-}
-
-impl Printer<'_> {
-    fn write_line(&self, mut f: impl fmt::Write, sign: char, token: Token) -> fmt::Result {
-        let line = self.lines[token].trim_end_matches('\n');
-        match cut_to_bytes(line, MAX_LINE) {
-            whole if whole.len() == line.len() => writeln!(f, "{sign}{line}"),
-            start => writeln!(f, "{sign}{start}…"),
-        }
-    }
-}
-
-impl UnifiedDiffPrinter for Printer<'_> {
-    fn display_header(
-        &self,
-        mut f: impl fmt::Write,
-        start_before: u32,
-        start_after: u32,
-        len_before: u32,
-        len_after: u32,
-    ) -> fmt::Result {
-        let number = |start: u32| start.saturating_add(self.from).saturating_add(1);
-        writeln!(f, "@@ -{},{len_before} +{},{len_after} @@", number(start_before), number(start_after))
-    }
-
-    fn display_context_token(&self, f: impl fmt::Write, token: Token) -> fmt::Result {
-        self.write_line(f, ' ', token)
-    }
-
-    fn display_hunk(&self, mut f: impl fmt::Write, before: &[Token], after: &[Token]) -> fmt::Result {
-        before.iter().try_for_each(|token| self.write_line(&mut f, '-', *token))?;
-        after.iter().try_for_each(|token| self.write_line(&mut f, '+', *token))
-    }
 }
 
 #[cfg(test)]
