@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     };
     let found = discover(read.sources, &built_in_profiles);
     for (kind, why) in &found.unread {
-        write_warning(err, format_args!("{kind} could not be read: {why}"))?;
+        write_warning(err, format_args!("{kind} objects were left out: {why}"))?;
     }
     let differs = if arguments.diff {
         let existing = existing.unwrap_or_else(|| found.profiles.clone());
@@ -102,7 +102,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         write_discovered(arguments.output, &found, out, err)?;
         found.drafts.is_empty() || !found.unknown.is_empty()
     };
-    Ok(if read.failed { Exit::Internal } else { Exit::of_unreadable_or_failed(read.unreadable, differs) })
+    let unreadable = read.unreadable || !found.unread.is_empty();
+    Ok(if read.failed { Exit::Internal } else { Exit::of_unreadable_or_failed(unreadable, differs) })
 }
 
 fn write_discovered(

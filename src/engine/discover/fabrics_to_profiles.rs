@@ -21,7 +21,8 @@ use std::collections::BTreeSet;
 /// Discovers the fabrics of a cluster.
 #[must_use]
 pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
-    let sources = sources.with_lookup_tables().with_devices_of_slices();
+    let sources =
+        sources.with_lookup_tables().with_devices_of_slices().without_policies_above_limit_of_comparisons();
     let mut together = Joined::default();
     let mut unknown = Vec::new();
     let mut outside: Vec<&Node> = Vec::new();
@@ -83,6 +84,10 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
     };
     let mut drafts = std::mem::take(&mut found.drafts);
     let selecting = drift_of_profiles::profiles_selecting_nodes_of_drafts(&found, &drafts, bases);
+    let selecting = selecting.unwrap_or_else(|too_many| {
+        found.unread.push(("FabricProfile".to_owned(), too_many));
+        Vec::new()
+    });
     for (draft, known) in drafts.iter_mut().zip(selecting) {
         if !known.is_empty() {
             let names = known.join(", ");

@@ -28,6 +28,7 @@ mod instance_types_of_pools_without_profile;
 mod karpenter_node_pool;
 mod label_with_values;
 mod labels_that_separate_nodes;
+mod limit_of_comparisons;
 mod node_as_shown;
 mod nodes_by_label;
 mod nodes_of_profiles;

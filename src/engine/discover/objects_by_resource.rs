@@ -42,11 +42,18 @@ impl<T> ByResource<T> {
         &self.all
     }
 
+    fn places_of_resource(&self, resource: &str) -> impl Iterator<Item = &Vec<usize>> {
+        let suffix = resource.split_once('/').and_then(|(_, suffix)| self.by_suffix.get(suffix));
+        self.by_name.get(resource).into_iter().chain(suffix)
+    }
+
+    pub(super) fn count_objects_of_resource(&self, resource: &str) -> usize {
+        self.places_of_resource(resource).map(Vec::len).sum()
+    }
+
     /// The objects of a resource of nodes, in their order.
     pub(super) fn objects_of_resource(&self, resource: &str) -> impl Iterator<Item = &T> {
-        let suffix = resource.split_once('/').and_then(|(_, suffix)| self.by_suffix.get(suffix));
-        let named = self.by_name.get(resource);
-        let mut found: Vec<usize> = named.into_iter().chain(suffix).flatten().copied().collect();
+        let mut found: Vec<usize> = self.places_of_resource(resource).flatten().copied().collect();
         found.sort_unstable();
         found.into_iter().filter_map(|at| self.all.get(at))
     }

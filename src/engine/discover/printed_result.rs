@@ -105,7 +105,7 @@ pub struct Report {
     profiles: Vec<ProfileEntry>,
     /// Nodes with accelerators whose fabric is unknown.
     unknown: Vec<UnknownEntry>,
-    /// Kinds that could not be read.
+    /// Kinds whose objects were left out: they could not be read, or there are too many.
     unread: Vec<UnreadEntry>,
 }
 
@@ -135,13 +135,13 @@ pub struct UnknownEntry {
     question: String,
 }
 
-/// A kind that could not be read.
+/// A kind whose objects were left out.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "UnreadKind")]
 pub struct UnreadEntry {
     /// Name of the kind.
     kind: String,
-    /// Why it could not be read.
+    /// Why they were left out.
     reason: String,
 }
 

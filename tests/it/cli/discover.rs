@@ -12,7 +12,7 @@
 use crate::support::round_trip::{documents, same};
 use crate::support::suite::{Need, Outcome, Suite};
 use crate::support::{Ran, Scratch, golden, names, read, root, run};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +30,47 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("discover::transcript", || Ok(transcript()?));
     suite.add("discover::usage", usage);
     suite.add("discover::objects_in_any_order", order);
+    suite.add("discover::too_many_policies_or_profiles_for_the_nodes", || Ok(too_many_comparisons()?));
+}
+
+/// 2,001 nodes of one label, with as many policies for their resource, or as many profiles for the label.
+fn too_many_comparisons() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    let node = |i| {
+        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": format!("n{i}"), "labels": {"pool": "a"}},
+            "status": {"allocatable": {"nvidia.com/gpu": "8", "openshift.io/rails": "8"}}})
+    };
+    let policy = |i| {
+        json!({"apiVersion": "sriovnetwork.openshift.io/v1", "kind": "SriovNetworkNodePolicy",
+            "metadata": {"name": format!("p{i}"), "namespace": "sriov-network-operator"},
+            "spec": {"resourceName": "rails", "numVfs": 8, "isRdma": true, "linkType": "eth",
+                "nodeSelector": {"pool": "a"}, "nicSelector": {"vendor": "15b3"}}})
+    };
+    let profile = |i| {
+        json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile", "metadata": {"name": format!("p{i}")},
+            "spec": {"base": "roce-sriov", "nodeSelector": {"matchLabels": {"pool": "a"}}}})
+    };
+    let times = 2_001 * 2_001;
+    for (kind, what, object) in [
+        ("SriovNetworkNodePolicy", "policies", &policy as &dyn Fn(usize) -> Value),
+        ("FabricProfile", "profiles", &profile),
+    ] {
+        let items: Vec<Value> = (0..2_001).flat_map(|i| [node(i), object(i)]).collect();
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
+        scratch.write("cluster.json", list.to_string().as_bytes())?;
+        let why =
+            format!("discover would compare 2001 {what} with nodes {times} times, and the limit is 4000000");
+        let ran = discover(&["--cluster", "cluster.json"], scratch.path())?;
+        let warning = format!("warning: {kind} objects were left out: {why}");
+        if ran.code != 2 || !ran.stderr.contains(&warning) {
+            return Err(format!("{}: {}", ran.code, ran.stderr));
+        }
+    }
+    let ran = discover(&["--diff", "--cluster", "cluster.json"], scratch.path())?;
+    match ran.code == 2 && ran.stdout.is_empty() && ran.stderr.contains("the limit is 4000000") {
+        true => Ok(()),
+        false => Err(format!("{}: {}", ran.code, ran.stderr)),
+    }
 }
 
 fn dumps() -> impl Iterator<Item = String> {
