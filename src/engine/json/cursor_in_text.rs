@@ -36,13 +36,15 @@ impl<'a> Cursor<'a> {
     /// The next byte that is not white space; the place is then at this byte.
     #[inline]
     pub(super) fn skip_space_and_peek(&mut self) -> Option<u8> {
-        loop {
-            let byte = *self.text.as_bytes().get(self.at)?;
-            if byte > b' ' || !matches!(byte, b' ' | b'\n' | b'\t' | b'\r') {
-                return Some(byte);
-            }
-            self.at += 1;
-        }
+        let next = *self.text.as_bytes().get(self.at)?;
+        if next > b' ' { Some(next) } else { self.skip_first_space_and_peek() }
+    }
+
+    #[inline(never)]
+    fn skip_first_space_and_peek(&mut self) -> Option<u8> {
+        let rest = after_space(self.text.as_bytes().get(self.at..)?);
+        self.at = self.text.len() - rest.len();
+        rest.first().copied()
     }
 
     /// Moves on by the byte that was seen.
@@ -139,8 +141,8 @@ impl<'a> Cursor<'a> {
                         }
                     }
                 }
-                [b' ' | b'\n' | b'\t' | b'\r', after @ ..] => {
-                    rest = after;
+                [space, after @ ..] if is_space(*space) => {
+                    rest = after_space(after);
                     continue;
                 }
                 _ => after_scalar(rest)?,
@@ -154,7 +156,7 @@ impl<'a> Cursor<'a> {
                 rest = after;
                 match next {
                     b',' => break,
-                    b' ' | b'\n' | b'\t' | b'\r' => continue,
+                    space if is_space(*space) => rest = after_space(after),
                     end if *end == if open & 1 == 1 { b'}' } else { b']' } => open >>= 1,
                     _ => return None,
                 }
@@ -188,38 +190,72 @@ impl<'a> Cursor<'a> {
     fn after_text(&self, text: &'a [u8]) -> Option<&'a [u8]> {
         let mut rest = text;
         let after = loop {
-            match from_quote_or_backslash(rest)? {
-                [b'"', after @ ..] => break after,
-                [b'\\', b'"', after @ ..] => rest = after,
-                escape => rest = after_escape(escape)?,
+            let found = from_quote_or_backslash(rest)?;
+            if let [b'"', after @ ..] = found {
+                break after;
+            }
+            rest = after_escape(found)?;
+            // Often several stand together, such as `\n\t`.
+            while let [b'\\', ..] = rest {
+                rest = after_escape(rest)?;
             }
         };
-        if self.controls && text.iter().take(text.len() - after.len()).any(|byte| *byte < b' ') {
-            return None;
-        }
-        Some(after)
+        let text = text.get(..text.len() - after.len())?;
+        (!self.controls || !bytes_have_controls(text)).then_some(after)
     }
+}
+
+/// What JSON counts as white space.
+#[inline(always)]
+fn is_space(byte: u8) -> bool {
+    byte <= b' ' && matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
 }
 
 /// A text without the white space at its start.
-fn after_space(mut rest: &[u8]) -> &[u8] {
-    while let [b' ' | b'\n' | b'\t' | b'\r', after @ ..] = rest {
-        rest = after;
+#[inline(never)]
+pub(super) fn after_space(rest: &[u8]) -> &[u8] {
+    after_run(rest, is_space)
+}
+
+/// How many bytes are looked at together, so that the compiler uses vectors.
+const BLOCK: usize = 32;
+
+/// A text without the bytes of a kind at its start, of which there may be megabytes.
+#[inline(always)]
+fn after_run(mut rest: &[u8], is_of_kind: impl Fn(u8) -> bool) -> &[u8] {
+    let mut short = BLOCK;
+    loop {
+        match rest {
+            [byte, after @ ..] if is_of_kind(*byte) => rest = after,
+            _ => return rest,
+        }
+        short -= 1;
+        if short == 0 {
+            while let Some((block, after)) = rest.split_first_chunk::<BLOCK>()
+                && block.iter().fold(true, |all, byte| all & is_of_kind(*byte))
+            {
+                rest = after;
+            }
+            short = BLOCK;
+        }
     }
-    rest
 }
 
 /// What follows an escape sequence.
-#[inline(never)]
-fn after_escape(rest: &[u8]) -> Option<&[u8]> {
-    match rest {
-        [_, b'u', digits @ ..] => {
-            let (digits, after) = digits.split_first_chunk::<4>()?;
-            digits.iter().all(u8::is_ascii_hexdigit).then_some(after)
-        }
+#[inline(always)]
+fn after_escape(escape: &[u8]) -> Option<&[u8]> {
+    match escape {
         [_, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', after @ ..] => Some(after),
+        [_, b'u', digits @ ..] => after_digits_of_escape(digits),
         _ => None,
     }
+}
+
+/// What follows the four digits of an escape sequence.
+#[inline(never)]
+fn after_digits_of_escape(digits: &[u8]) -> Option<&[u8]> {
+    let (digits, after) = digits.split_first_chunk::<4>()?;
+    digits.iter().all(u8::is_ascii_hexdigit).then_some(after)
 }
 
 /// What follows a number, `true`, `false` or `null`.
@@ -254,8 +290,8 @@ fn after_number(rest: &[u8]) -> Option<&[u8]> {
 
 /// What follows one digit or more.
 fn after_digits(rest: &[u8]) -> Option<&[u8]> {
-    let end = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
-    rest.get(end..).filter(|_| end > 0)
+    let after = after_run(rest, |byte| byte.is_ascii_digit());
+    (after.len() < rest.len()).then_some(after)
 }
 
 /// The text from the next quote or backslash on. Eight bytes at once: most texts are too short for a call of memchr.
@@ -289,5 +325,9 @@ fn until_quote(text: &str) -> Option<(&str, &str)> {
 
 /// Whether a text has a control character. It looks at every byte, so that the compiler uses vectors.
 pub(super) fn has_controls(text: &str) -> bool {
-    text.bytes().fold(false, |found, byte| found | (byte < b' '))
+    bytes_have_controls(text.as_bytes())
+}
+
+fn bytes_have_controls(bytes: &[u8]) -> bool {
+    bytes.iter().fold(false, |found, byte| found | (*byte < b' '))
 }

@@ -1,7 +1,7 @@
 //! Members of objects within each other, for a search on every level: a long text deep inside is skipped once, and not again
 //! for each level around it.
 
-use super::cursor_in_text::{Cursor, from_quote_or_backslash, has_controls};
+use super::cursor_in_text::{Cursor, after_space, from_quote_or_backslash, has_controls};
 use std::borrow::Cow;
 
 /// Shorter objects and lists are skipped again (bytes): that is quicker than looking them up.
@@ -165,6 +165,11 @@ fn long_containers(text: &str, key: &str) -> Vec<(usize, usize)> {
                     }
                 }
                 depth = depth.saturating_sub(1);
+            }
+            b' ' | b'\n' | b'\t' | b'\r' => {
+                let after = after_space(bytes.get(at + 1..).unwrap_or_default());
+                at = bytes.len() - after.len();
+                continue;
             }
             _ => {}
         }

@@ -125,6 +125,25 @@ fn texts_at_the_edge_of_json() {
     }
 }
 
+/// Much white space is read in blocks.
+#[test]
+fn texts_with_much_white_space_are_read() {
+    for (length, space) in
+        (0..200_usize).flat_map(|length| [' ', '\t', '\n', '\r', '\u{b}'].map(|space| (length, space)))
+    {
+        let mut spaces = " \n\t\r ".repeat(length.div_ceil(5));
+        spaces.truncate(length);
+        for spaces in
+            [format!("{spaces}{space}"), format!("{space}{spaces}"), format!("{spaces}{space}{spaces}")]
+        {
+            all(&format!(
+                "{{\"a\"{spaces}:{spaces}[1{spaces},{spaces}2],\"metadata\":{spaces}{{{spaces}}}{spaces}}}{spaces}"
+            ));
+            all(&format!("{spaces}[\"a{spaces}\",{spaces}]"));
+        }
+    }
+}
+
 #[test]
 fn deep_texts_are_read() {
     for depth in [60, 62, 100] {
