@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
@@ -45,6 +46,7 @@ pub(super) async fn serve(
     listener: TcpListener,
     config: Arc<ServerConfig>,
     state: Arc<State>,
+    handshakes: Handle,
     mut stop: watch::Receiver<Stop>,
 ) {
     let port = Port {
@@ -52,6 +54,7 @@ pub(super) async fn serve(
         router: routes::router(Arc::clone(&state)),
         table: OpenConnections::new(state.limits.connections, state.limits.connections_per_peer),
         state: Arc::clone(&state),
+        handshakes,
     };
     let mut connections = JoinSet::new();
     loop {
@@ -106,6 +109,7 @@ struct Port {
     router: Router,
     table: Arc<OpenConnections>,
     state: Arc<State>,
+    handshakes: Handle,
 }
 
 impl Port {
@@ -134,6 +138,7 @@ impl Port {
             acceptor: self.acceptor.clone(),
             router: self.router.clone(),
             state: Arc::clone(&self.state),
+            handshakes: self.handshakes.clone(),
             caller: Caller { address: peer.ip().to_canonical(), watch },
         };
         connections.spawn(connection.serve(stream, place));
@@ -144,21 +149,33 @@ struct Connection {
     acceptor: TlsAcceptor,
     router: Router,
     state: Arc<State>,
+    handshakes: Handle,
     caller: Caller,
 }
 
 impl Connection {
     async fn serve(self, stream: TcpStream, _place: Place) {
-        let Self { acceptor, router, state, caller } = self;
+        let Self { acceptor, router, state, handshakes, caller } = self;
         let watch = Arc::clone(&caller.watch);
         let _ = stream.set_nodelay(true);
         let allowance = RecordAllowance::new();
         let stream = CountedRecords::new(stream, Arc::clone(&allowance));
-        // Whoever opens connections as fast as possible would let the requests of others wait for all these handshakes.
-        let shaken = one_poll_per_turn(acceptor.accept(stream), || {
-            let (state, peer) = (Arc::clone(&state), caller.address);
-            async move { state.budgets.turns.wait_for_turn_of_handshake(peer).await }
+        // Whoever opens connections as fast as possible would let the requests of others wait for all these handshakes, if
+        // they were on the same threads; and bodies of others would let a handshake wait.
+        let mut shaken = JoinSet::new();
+        let (turns, peer) = (Arc::clone(&state), caller.address);
+        let shake = one_poll_per_turn(acceptor.accept(stream), move || {
+            let turns = Arc::clone(&turns);
+            async move { turns.budgets.turns.wait_for_turn_of_handshake(peer).await }
         });
+        shaken.spawn_on(shake, &handshakes);
+        let shaken = async {
+            match shaken.join_next().await {
+                Some(Ok(shaken)) => shaken,
+                Some(Err(ended)) => Err(std::io::Error::other(ended)),
+                None => Err(std::io::ErrorKind::NotConnected.into()),
+            }
+        };
         let handshake = tokio::select! {
             handshake = tokio::time::timeout(state.limits.handshake, shaken) => handshake,
             () = watch.wait_until_asked_to_make_room() => {

@@ -1,8 +1,8 @@
 //! Every background task of the server: its name, what does not happen while it is down, and how it starts. What follows
 //! when one fails: [`super::task_supervisor`].
 
-use super::admin_thread::AdminThread;
 use super::certificate_source_and_file_reload::{self, CertificateSource};
+use super::own_thread::OwnThread;
 use super::stop_signals::{self, Signals};
 use super::task_supervisor::{Supervisor, Task};
 use super::{Live, State, StatusWriter, Stop, admin_port, reload_client_ca, reload_fact_files};
@@ -48,7 +48,7 @@ pub(super) fn start_signal_handler(
 /// The admin port.
 pub(super) fn start_admin_port(
     supervisor: &mut Supervisor,
-    thread: &AdminThread,
+    thread: &OwnThread,
     listener: TcpListener,
     state: &Arc<State>,
 ) {

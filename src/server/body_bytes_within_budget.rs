@@ -114,11 +114,6 @@ impl BytesWithinBudget {
         change(&mut self.bytes);
     }
 
-    /// Drops the bytes and gives their share back.
-    pub(super) fn drop_bytes_and_give_back_share(&mut self) {
-        let _ = self.replace_by_answer(Vec::new());
-    }
-
     /// The bytes as hyper takes them. The share is given back when the last of them is written.
     pub(super) fn into_bytes(self) -> Bytes {
         Bytes::from_owner(self)
@@ -163,7 +158,7 @@ mod tests {
         let bytes = held.into_bytes();
         assert_eq!(pools.used_bytes(), 17 * PIECE);
         drop(bytes);
-        other.drop_bytes_and_give_back_share();
+        drop(other);
         assert_eq!(pools.used_bytes(), 0);
         assert!(pools.knows_nobody(), "an address that holds nothing is forgotten");
     }

@@ -241,7 +241,7 @@ impl ConnectionWatch {
 
 /// Bytes that a connection reads until others have a turn. A read takes up to 16 KiB, and tokio lets a connection that always
 /// has more read 128 times. If turns were shorter, more bodies would be read at a time, and would need their memory for longer.
-const READ_PER_TURN: usize = 512 * 1024;
+pub(super) const READ_PER_TURN: usize = 512 * 1024;
 
 /// A stream that reports received bytes and finished writes to its watch.
 pub(super) struct WatchedStream<S> {

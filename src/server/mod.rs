@@ -4,7 +4,6 @@
 
 mod accept_loop;
 mod admin_port;
-mod admin_thread;
 mod api_server_timeout;
 mod audience_by_client_certificates;
 mod background_tasks;
@@ -32,6 +31,7 @@ mod metrics_written_once_for_all_scrapes;
 mod namespace_of_body;
 mod one_poll_per_turn;
 mod open_connections;
+mod own_thread;
 mod readyz;
 mod reload_client_ca;
 mod reload_fact_files;

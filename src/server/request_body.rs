@@ -4,19 +4,22 @@
 
 use super::body_bytes_within_budget::BytesWithinBudget;
 use super::client_address_and_connection::Caller;
+use super::connection_activity_and_slow_clients::READ_PER_TURN;
 use super::estimate_memory_of_decision::MAX_ESCAPES;
 use super::fair_share_per_client_address::{MAX_SMALL_BODY_BYTES, NoRoom};
 use super::framing_of_bodies::FramingOfBodies;
 use super::http_answers::{BUSY_BECAUSE_OF_MEMORY, BUSY_BECAUSE_OF_NAMESPACE, count_and_answer_busy, plain};
 use super::metrics::Shed;
+use super::one_poll_per_turn::begin_in_turn;
 use super::shared_state::State;
 use super::turns_of_decisions_and_handshakes::MAX_MEMORY_OF_ALL_DECISIONS;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use http_body_util::BodyExt;
 use std::net::{IpAddr, Ipv4Addr};
+use tokio::time::Instant;
 
 /// Why a body is not read to its end.
 enum Unread {
@@ -48,8 +51,13 @@ pub(super) async fn read(state: &State, request: Request) -> Result<BytesWithinB
         parts.headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
     let held = state.budgets.empty_body_of_address(address, declared);
     let framing = caller.map(|caller| &caller.watch.framing);
-    let read =
-        tokio::time::timeout(state.limits.body, collect_or_drop_rest(state, body, held, framing)).await;
+    let mut body = CountedBody { body, framing, bytes: 0, pieces: 0 };
+    let until = Instant::now() + state.limits.body;
+    let read = tokio::time::timeout_at(until, collect(state, &mut body, held)).await;
+    if let Ok(Err(Unread::TooLarge | Unread::Memory | Unread::Namespace)) = &read {
+        // The answer is the refusal, also if the rest does not come in time.
+        let _ = tokio::time::timeout_at(until, drop_rest(state, &mut body, address)).await;
+    }
     if let Some(caller) = caller {
         caller.watch.record_complete_body();
     }
@@ -77,54 +85,81 @@ pub(super) async fn read(state: &State, request: Request) -> Result<BytesWithinB
     }
 }
 
-/// Reads a body. Memory is taken from the budget as bytes arrive, never by the length in a header. The rest of a refused
-/// body is read and dropped, up to four times the limit: a client that still writes when the connection closes would not
-/// see the answer.
-async fn collect_or_drop_rest(
+/// A body with a limit for the number of pieces in which it arrives.
+struct CountedBody<'a> {
+    body: Body,
+    framing: Option<&'a FramingOfBodies>,
+    bytes: usize,
+    pieces: usize,
+}
+
+impl CountedBody<'_> {
+    /// The next bytes; `None` at the end.
+    async fn next_bytes(&mut self) -> Result<Option<Bytes>, Unread> {
+        while let Some(frame) = self.body.frame().await {
+            let of_framing = self.framing.is_some_and(FramingOfBodies::is_exceeded);
+            let why = if of_framing { Unread::Framing } else { Unread::Ended };
+            let Ok(data) = frame.map_err(|_| why)?.into_data() else { continue };
+            if let Some(framing) = self.framing {
+                framing.record_data(data.len());
+            }
+            self.bytes = self.bytes.saturating_add(data.len());
+            self.pieces += 1;
+            if self.pieces > PIECES_ALLOWED_TO_ANY_BODY + self.bytes / MIN_AVERAGE_PIECE_BYTES {
+                return Err(Unread::Pieces);
+            }
+            return Ok(Some(data));
+        }
+        Ok(None)
+    }
+}
+
+/// Reads a body. Memory is taken from the budget as bytes arrive, never by the length in a header.
+async fn collect(
     state: &State,
-    mut body: Body,
+    body: &mut CountedBody<'_>,
     mut held: BytesWithinBudget,
-    framing: Option<&FramingOfBodies>,
 ) -> Result<BytesWithinBudget, Unread> {
     let most = state.limits.body_bytes;
     // A length that no body has would count as what its namespace holds.
-    let mut unread = held.stated_length().filter(|length| *length > most).map(|_| Unread::TooLarge);
-    let mut total = 0_usize;
-    let mut pieces = 0_usize;
-    while let Some(frame) = body.frame().await {
-        let of_framing = framing.is_some_and(FramingOfBodies::is_exceeded);
-        let why = if of_framing { Unread::Framing } else { Unread::Ended };
-        let Ok(data) = frame.map_err(|_| why)?.into_data() else { continue };
-        if let Some(framing) = framing {
-            framing.record_data(data.len());
+    if held.stated_length().is_some_and(|length| length > most) {
+        return Err(Unread::TooLarge);
+    }
+    while let Some(data) = body.next_bytes().await? {
+        if body.bytes > most {
+            return Err(Unread::TooLarge);
         }
-        total = total.saturating_add(data.len());
-        pieces += 1;
-        if pieces > PIECES_ALLOWED_TO_ANY_BODY + total / MIN_AVERAGE_PIECE_BYTES {
-            return Err(Unread::Pieces);
-        }
-        if total > most {
-            unread = Some(Unread::TooLarge);
-        }
-        if unread.is_none() {
-            let was_small = held.bytes().len() <= MAX_SMALL_BODY_BYTES;
-            if let Err(NoRoom) = held.push_if_budget_has_room(&data) {
-                unread = Some(Unread::Memory);
-            } else if was_small
-                && held.bytes().len() > MAX_SMALL_BODY_BYTES
-                && !state.budgets.take_share_of_large_body_or_refuse(&mut held)
-            {
-                unread = Some(Unread::Namespace);
-            }
-        }
-        if unread.is_some() {
-            held.drop_bytes_and_give_back_share();
-            if total > most.saturating_mul(4) {
-                break;
-            }
+        let was_small = held.bytes().len() <= MAX_SMALL_BODY_BYTES;
+        held.push_if_budget_has_room(&data).map_err(|NoRoom| Unread::Memory)?;
+        if was_small
+            && held.bytes().len() > MAX_SMALL_BODY_BYTES
+            && !state.budgets.take_share_of_large_body_or_refuse(&mut held)
+        {
+            return Err(Unread::Namespace);
         }
     }
-    unread.map_or(Ok(held), Err)
+    Ok(held)
+}
+
+/// Reads the rest of a refused body, up to four times the limit: a client that still writes when the connection closes would
+/// not see the answer. Bodies that are not refused come first. Refused ones are most of all bytes where many addresses send
+/// more than there is memory for.
+async fn drop_rest(state: &State, body: &mut CountedBody<'_>, peer: IpAddr) {
+    let most = state.limits.body_bytes.saturating_mul(4);
+    loop {
+        let end = body.bytes.saturating_add(READ_PER_TURN);
+        let part = async {
+            while body.bytes < end.min(most) {
+                if !matches!(body.next_bytes().await, Ok(Some(_))) {
+                    return false;
+                }
+            }
+            body.bytes < most
+        };
+        if !begin_in_turn(part, state.budgets.turns.wait_for_turn_of_refused_body(peer)).await {
+            return;
+        }
+    }
 }
 
 fn count_and_answer_too_large(state: &State, text: &str) -> Response {
@@ -147,4 +182,62 @@ pub(super) fn refuse_too_many_escapes(state: &State, escapes: usize) -> Response
         "the texts of the body have {escapes} escape sequences, such as \\n and \\\"; at most {MAX_ESCAPES} escape sequences are allowed"
     );
     count_and_answer_too_large(state, &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+    use std::pin::Pin;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Context, Poll};
+
+    /// A body whose bytes are all there, and are counted as they are taken.
+    struct Counted(Arc<AtomicUsize>);
+
+    impl hyper::body::Body for Counted {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<hyper::body::Frame<Bytes>, Infallible>>> {
+            const PIECE: &[u8] = &[b' '; 16 * 1024];
+            self.0.fetch_add(PIECE.len(), Ordering::Relaxed);
+            Poll::Ready(Some(Ok(hyper::body::Frame::data(Bytes::from_static(PIECE)))))
+        }
+    }
+
+    /// However many refused bodies arrive, other connections go on after a few parts of them.
+    #[test]
+    fn the_rests_of_refused_bodies_let_others_go_on() {
+        let state = Arc::new(State::bare());
+        let taken = Arc::new(AtomicUsize::new(0));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let most_in_one_round = runtime.block_on(async {
+            let mut rests = tokio::task::JoinSet::new();
+            for last in 0..100 {
+                let (state, taken) = (Arc::clone(&state), Arc::clone(&taken));
+                rests.spawn(async move {
+                    let body = Body::new(Counted(taken));
+                    let mut body = CountedBody { body, framing: None, bytes: 0, pieces: 0 };
+                    drop_rest(&state, &mut body, IpAddr::from([10, 0, 0, last])).await;
+                });
+            }
+            let mut most = 0;
+            while !rests.is_empty() {
+                let before = taken.load(Ordering::Relaxed);
+                tokio::task::yield_now().await;
+                most = most.max(taken.load(Ordering::Relaxed) - before);
+                while rests.try_join_next().is_some() {}
+            }
+            most
+        });
+        let each = 4 * state.limits.body_bytes;
+        assert_eq!(taken.load(Ordering::Relaxed), 100 * each, "all of them are read");
+        let turns = 2 * state.limits.large_decisions;
+        assert!(most_in_one_round <= turns * READ_PER_TURN, "{most_in_one_round} bytes in one round");
+    }
 }

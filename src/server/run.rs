@@ -1,9 +1,9 @@
 //! The start of the server, in its order, and its end.
 
-use super::admin_thread::AdminThread;
 use super::default_limits_and_deadlines::Limits;
 use super::listener::listen;
 use super::metrics::Metrics;
+use super::own_thread::OwnThread;
 use super::server_settings::{Facts, Settings};
 use super::shared_state::State;
 use super::stop_signals::{self, Stop};
@@ -65,9 +65,13 @@ pub async fn run(
     let config = tls::server_config(certificate.served(), settings.tls12, clients.clone())?;
     let address = settings.bind;
     let webhook = listen(address).map_err(|source| RunError::Bind { address, source })?;
-    let probes = AdminThread::start().map_err(RunError::Thread)?;
-    let admin = probes.bind(settings.admin_bind).await;
-    let admin = admin.map_err(|source| RunError::Bind { address: settings.admin_bind, source })?;
+    let probes = OwnThread::start("admin").map_err(RunError::Thread)?;
+    let handshakes = OwnThread::start("handshakes").map_err(RunError::Thread)?;
+    let address = settings.admin_bind;
+    // A listener of another runtime would wait for its threads.
+    let admin = probes.handle().spawn(async move { listen(address) }).await;
+    let admin = admin.map_err(io::Error::other).flatten();
+    let admin = admin.map_err(|source| RunError::Bind { address, source })?;
     let address = |listener: &TcpListener, wanted| listener.local_addr().unwrap_or(wanted);
     let addresses = (address(&webhook, settings.bind), address(&admin, settings.admin_bind));
     let audience = audience_by_client_certificates::audience(clients.is_some());
@@ -118,8 +122,8 @@ pub async fn run(
         }
     }
     listening(addresses.0, addresses.1);
-    let served =
-        supervisor.run_essential_task("listener", accept_loop::serve(webhook, config, state, stop)).await;
+    let port = accept_loop::serve(webhook, config, state, handshakes.handle(), stop);
+    let served = supervisor.run_essential_task("listener", port).await;
     supervisor.wait_then_abort_all_tasks().await;
     Ok(served?)
 }

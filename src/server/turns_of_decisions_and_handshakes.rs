@@ -40,11 +40,14 @@ pub(super) struct Turns {
     queues: Mutex<HashMap<KeyOfQueue, Weak<Semaphore>>>,
     /// What one address may have.
     of_one: SlotsAndMemory,
-    /// On the threads that read bodies, as many handshakes, requests that begin, and decisions go on at a time as keep these
-    /// threads busy. So one round of these threads is short, however many connections could go on.
+    /// Of handshakes, which have a thread of their own.
     handshakes: Arc<FairTurns>,
+    /// On the threads that read bodies, as many requests that begin, and decisions, go on at a time as keep these threads busy.
+    /// So one round of these threads is short, however many connections could go on.
     requests: Arc<FairTurns>,
     brief_decisions: Arc<FairTurns>,
+    /// Of refused bodies, of which the rest is read.
+    refused: Arc<FairTurns>,
     /// Of bodies that need more than [`MAX_MEMORY_BESIDE_OTHERS`], one is decided at a time, whosever it is.
     huge: Arc<FairTurns>,
 }
@@ -135,9 +138,10 @@ impl Turns {
                 small: threads,
                 memory: MAX_MEMORY_OF_ONE_ADDRESS,
             },
-            handshakes: FairTurns::new(threads, Duration::ZERO),
+            handshakes: FairTurns::new(1, Duration::ZERO),
             requests: FairTurns::new(REQUESTS_PER_THREAD * threads, Duration::ZERO),
             brief_decisions: FairTurns::new(2 * threads, Duration::ZERO),
+            refused: FairTurns::new(threads, Duration::ZERO),
             huge: FairTurns::new(1, LONGEST_DECISION),
         }
     }
@@ -219,6 +223,11 @@ impl Turns {
     /// Waits for a turn to begin with a request of an address: to read its body, or to answer without one.
     pub(super) async fn wait_for_turn_of_request(&self, peer: IpAddr) -> Option<FairTurn> {
         self.requests.wait_for_turn(peer).await
+    }
+
+    /// Waits for a turn to read a part of the rest of a refused body.
+    pub(super) async fn wait_for_turn_of_refused_body(&self, peer: IpAddr) -> Option<FairTurn> {
+        self.refused.wait_for_turn(peer).await
     }
 
     /// Waits for a turn to go on with a handshake, which takes as long as several decisions.

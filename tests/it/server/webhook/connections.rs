@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::one_address_cannot_take_every_connection", per_peer);
+    suite.add("webhook::handshakes_have_a_thread_of_their_own", own_thread);
     suite.add("webhook::idle_connections_make_room", make_room);
     suite.add("webhook::unfinished_handshakes_make_room", unfinished);
     suite.add("webhook::requests_that_do_not_end_make_room", stalled_requests);
@@ -28,6 +29,38 @@ fn per_peer() -> Outcome {
     assert_eq!(server.client_at(3)?.post("/mutate", b"{}")?.status, 400, "another address");
     drop(crowd);
     until("the address may come again", || Ok(server.client_at(2).is_ok()))?;
+    Ok(())
+}
+
+/// How often threads of this process with this name have waited for something.
+fn waits_of_threads(name: &str) -> Result<u64, String> {
+    let tasks = std::fs::read_dir("/proc/self/task").map_err(|e| e.to_string())?;
+    let mut waits = 0;
+    for task in tasks.flatten() {
+        // A thread may end in between.
+        let read = |file: &str| std::fs::read_to_string(task.path().join(file)).unwrap_or_default();
+        if read("comm").trim() == name {
+            let status = read("status");
+            let switches = status
+                .lines()
+                .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))
+                .unwrap_or_default();
+            waits += switches.trim().parse::<u64>().unwrap_or_default();
+        }
+    }
+    Ok(waits)
+}
+
+/// Threads that read large bodies do not delay them.
+fn own_thread() -> Outcome {
+    const HANDSHAKES: u64 = 30;
+    let server = start(Limits::default())?;
+    let before = waits_of_threads("handshakes")?;
+    for _ in 0..HANDSHAKES {
+        assert_eq!(server.client_at(2)?.post("/mutate", b"{}")?.status, 400);
+    }
+    let waits = waits_of_threads("handshakes")? - before;
+    assert!(waits >= HANDSHAKES, "{waits}");
     Ok(())
 }
 
