@@ -15,7 +15,7 @@ const COPIES_OF_ESCAPED_TEXT: usize = 3;
 
 /// Most escape sequences of a body (count). Each reading of a text stops at each of them, so that 4 million took 130 ms and
 /// more. A body of JSON in texts, which is nearly all quotes, reaches the limit of memory sooner.
-pub(super) const MAX_ESCAPES: usize = 500_000;
+pub(super) const MAX_ESCAPES: usize = 300_000;
 
 /// The estimate: the body, and every entry of a list or a map in it. It takes a body part by part.
 #[derive(Debug, Default, Clone, Copy)]

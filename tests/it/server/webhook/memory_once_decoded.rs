@@ -73,11 +73,11 @@ fn escaped() -> Outcome {
         pod["spec"]["containers"][0]["args"] = json!(["sh", "-c", "a\n".repeat(escapes)]);
         review("u", ("", "Pod"), "CREATE", &pod).to_string().into_bytes()
     };
-    let answer = server.post("/mutate", &of(600_000))?;
+    let answer = server.post("/mutate", &of(310_000))?;
     assert_eq!(answer.status, 413, "{}", answer.body);
-    assert!(answer.body.contains("at most 500000 escape sequences"), "{}", answer.body);
+    assert!(answer.body.contains("at most 300000 escape sequences"), "{}", answer.body);
     assert_eq!(server.metric("fabric_admission_shed_total{reason=\"too_large\"}")?, 1.0);
-    assert_eq!(server.post("/mutate", &of(400_000))?.status, 200);
+    assert_eq!(server.post("/mutate", &of(290_000))?.status, 200);
     Ok(())
 }
 
