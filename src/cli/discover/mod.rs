@@ -87,9 +87,15 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         Ok(read) => read,
         Err(exit) => return Ok(exit),
     };
-    let found = discover(read.sources, &built_in_profiles);
+    let found = match discover(read.sources, &built_in_profiles) {
+        Ok(found) => found,
+        Err(error) => {
+            write_error(err, format_args!("{error}"))?;
+            return Ok(Exit::Usage);
+        }
+    };
     for (kind, why) in &found.unread {
-        write_warning(err, format_args!("{kind} objects were left out: {why}"))?;
+        write_warning(err, format_args!("{kind} could not be read: {why}"))?;
     }
     let differs = if arguments.diff {
         let existing = existing.unwrap_or_else(|| found.profiles.clone());
@@ -102,8 +108,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         write_discovered(arguments.output, &found, out, err)?;
         found.drafts.is_empty() || !found.unknown.is_empty()
     };
-    let unreadable = read.unreadable || !found.unread.is_empty();
-    Ok(if read.failed { Exit::Internal } else { Exit::of_unreadable_or_failed(unreadable, differs) })
+    Ok(if read.failed { Exit::Internal } else { Exit::of_unreadable_or_failed(read.unreadable, differs) })
 }
 
 fn write_discovered(

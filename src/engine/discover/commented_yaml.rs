@@ -1,5 +1,6 @@
 //! The text of a profile: YAML in which each line names the object that it comes from, and the same as JSON.
 
+use crate::text::{is_unprintable, without_commands_inside_lines};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
@@ -124,7 +125,7 @@ impl Tree {
             _ => {}
         }
         if !from.is_empty() {
-            let _ = write!(out, "  # {}", from.replace(char::is_control, " "));
+            let _ = write!(out, "  # {}", text_of_comment(from));
         }
         out.push('\n');
         self.write(out, indent + 2, false);
@@ -142,6 +143,38 @@ fn scalar(text: &str) -> String {
     if word && !reserved.contains(&text.to_ascii_lowercase().as_str()) {
         text.to_owned()
     } else {
-        Value::String(text.to_owned()).to_string()
+        let quoted = Value::String(text.to_owned()).to_string();
+        let mut out = String::with_capacity(quoted.len());
+        for c in without_commands_inside_lines(&quoted, r"\u0023").chars() {
+            match u32::from(c) {
+                _ if !is_unprintable(c) => out.push(c),
+                code @ ..=0xffff => drop(write!(out, "\\u{code:04x}")),
+                code => drop(write!(out, "\\U{code:08x}")),
+            }
+        }
+        out
+    }
+}
+
+/// A text of the inputs for a comment in a log.
+pub(super) fn text_of_comment(text: &str) -> String {
+    without_commands_inside_lines(&text.replace(is_unprintable, " "), " #")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_objects_are_no_commands_of_runners() {
+        let texts = ["##vso[a]", "a ##[error]b", "\u{202e}\u{e0001}\u{7f}", "a#b##c"];
+        let expected = [
+            r##""#\u0023vso[a]""##,
+            r##""a #\u0023[error]b""##,
+            r##""\u202e\U000e0001\u007f""##,
+            r###""a#b##c""###,
+        ];
+        assert_eq!(texts.map(scalar), expected);
+        assert_eq!(text_of_comment("##teamcity[a]\u{202e}b\nc"), "# #teamcity[a] b c");
     }
 }

@@ -34,6 +34,9 @@ pub(super) struct Supply {
     pub(super) node_labels: BTreeSet<String>,
 }
 
+/// What a network or policy of a group counts for: its name is kept, and a network may become a rail of the group's profile.
+pub(super) const COMPARISONS_OF_OBJECT: usize = 64;
+
 /// The part of a resource's name behind the prefix, which no custom resource contains.
 fn resource_without_domain(resource: &str) -> &str {
     resource.split_once('/').map_or(resource, |(_, name)| name)
@@ -60,10 +63,19 @@ impl Supply {
             supply.vendors.extend(pool.vendor.clone());
             supply.interfaces.extend(pool.interfaces.iter().cloned());
         }
+        let policies = sources.policies.count_objects_of_resource(resource);
+        if !sources.comparisons.count(policies) {
+            return supply;
+        }
         for (object, policy) in sources.policies.objects_of_resource(resource) {
             let selected =
-                |node: &Node| policy.nodes.iter().all(|(key, value)| node.labels.get(key) == Some(value));
-            if !nodes.iter().copied().any(selected) {
+                |node: &&Node| policy.nodes.iter().all(|(key, value)| node.labels.get(key) == Some(value));
+            let first = nodes.iter().position(selected);
+            let nodes_until_first = first.map_or(nodes.len(), |at| at + 1);
+            if !sources.comparisons.count(nodes_until_first.saturating_mul(policy.nodes.len().max(1))) {
+                break;
+            }
+            if first.is_none() || !sources.comparisons.count(COMPARISONS_OF_OBJECT) {
                 continue;
             }
             supply.rdma.push((policy.do_vfs_have_rdma(), object.clone()));
@@ -79,10 +91,16 @@ impl Supply {
 
     fn add_states(&mut self, resource: &str, nodes: &[&Node], sources: &Sources) {
         let mut known = Vec::new();
+        if !sources.comparisons.count(nodes.len()) {
+            return;
+        }
         for node in nodes {
             let Some(state) = sources.states.get(&node.name) else { continue };
-            let object = format!("SriovNetworkNodeState {}", node.name);
             let groups = groups_of_resource(state, resource);
+            if !sources.comparisons.count(groups.len().saturating_mul(1 + state.interfaces.len())) {
+                break;
+            }
+            let object = format!("SriovNetworkNodeState {}", node.name);
             for group in groups {
                 let nic = state.interfaces.iter().find(|nic| *nic.name == *group.interface);
                 self.vendors.extend(nic.and_then(|nic| nic.vendor.clone()));
@@ -134,9 +152,13 @@ pub(super) fn do_policies_give_node_functions(
     node: &Node,
     sources: &Sources,
 ) -> Option<bool> {
+    if !sources.comparisons.count(sources.policies.count_objects_of_resource(resource)) {
+        return None;
+    }
     let wanted = sources
         .policies
         .objects_of_resource(resource)
+        .take_while(|(_, policy)| sources.comparisons.count(policy.nodes.len().max(1)))
         .map(|(_, policy)| policy.nodes.iter().all(|(key, value)| node.labels.get(key) == Some(value)));
     wanted.reduce(|any, one| any || one)
 }
@@ -150,7 +172,12 @@ pub(super) fn has_mellanox(node: &Node) -> bool {
 
 /// Networks whose attachments take a unit of the resource.
 pub(super) fn networks_of<'a>(resource: &str, sources: &'a Sources) -> Vec<&'a Network> {
-    sources.networks.objects_of_resource(resource).collect()
+    let networks = sources.networks.count_objects_of_resource(resource);
+    if sources.comparisons.count(networks.saturating_mul(COMPARISONS_OF_OBJECT)) {
+        sources.networks.objects_of_resource(resource).collect()
+    } else {
+        Vec::new()
+    }
 }
 
 /// The link layer that the PCI class of the NICs shows: 0200 is Ethernet, 0207 InfiniBand (PCI Code and ID Assignment).

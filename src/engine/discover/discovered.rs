@@ -34,7 +34,7 @@ pub struct Discovered {
     pub drafts: Vec<Draft>,
     /// Nodes with accelerators whose fabric is unknown.
     pub unknown: Vec<Unknown>,
-    /// Kinds whose objects were left out, with the reasons.
+    /// Kinds that could not be read, with the reasons.
     pub unread: Vec<(String, String)>,
     /// The existing profiles.
     pub profiles: Vec<FabricProfile>,

@@ -1,6 +1,7 @@
 //! Where existing profiles and the cluster differ.
 
 use super::discovered::{Discovered, Unknown};
+use super::limit_of_comparisons::Comparisons;
 use super::nodes_of_profiles;
 use super::profile_draft::Draft;
 use crate::profile::schema::{Inject, Per};
@@ -65,7 +66,7 @@ pub struct Comparison {
 /// The differences between the existing profiles and the cluster, in the order of the profiles.
 ///
 /// # Errors
-/// A text if a profile cannot be used, or if there are too many profiles and nodes to compare.
+/// A text if a profile cannot be used, or if the objects need too many comparisons.
 pub fn drift(
     found: &Discovered,
     existing: &[FabricProfile],
@@ -78,8 +79,10 @@ pub fn drift(
         existing.iter().map(|profile| Profile::checked_with_base(profile, bases)).collect();
     let resolved = resolved.map_err(|error| error.to_string())?;
     let places = Places::index_by_node(found);
-    let selected =
-        nodes_of_profiles::nodes_that_profiles_select(&found.nodes, &resolved.iter().collect::<Vec<_>>())?;
+    let comparisons = Comparisons::default();
+    let profiles: Vec<&Profile> = resolved.iter().collect();
+    let selected = nodes_of_profiles::nodes_that_profiles_select(&found.nodes, &profiles, &comparisons);
+    comparisons.require_within_limit()?;
     for (profile, nodes) in resolved.iter().zip(selected) {
         // A profile without nodes is for pods that name it, and one for networks only describes no fabric.
         let mut skip = |reason: &str| {
@@ -188,19 +191,17 @@ impl<'a> Places<'a> {
 }
 
 /// Names of existing profiles that select nodes of each draft. A profile that cannot be used selects none.
-///
-/// # Errors
-/// A text if there are too many profiles and nodes to compare.
 pub(super) fn profiles_selecting_nodes_of_drafts(
     found: &Discovered,
     drafts: &[Draft],
     bases: &[FabricProfile],
-) -> Result<Vec<Vec<String>>, String> {
+    comparisons: &Comparisons,
+) -> Vec<Vec<String>> {
     let usable = found.profiles.iter().filter_map(|profile| Profile::checked_with_base(profile, bases).ok());
     let usable: Vec<Profile> = usable.filter(|profile| profile.inject != Inject::Networks).collect();
     let mut of_nodes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    let selected =
-        nodes_of_profiles::nodes_that_profiles_select(&found.nodes, &usable.iter().collect::<Vec<_>>())?;
+    let profiles: Vec<&Profile> = usable.iter().collect();
+    let selected = nodes_of_profiles::nodes_that_profiles_select(&found.nodes, &profiles, comparisons);
     for (at, nodes) in selected.into_iter().enumerate() {
         for node in nodes {
             of_nodes.entry(&node.name).or_default().push(at);
@@ -211,7 +212,7 @@ pub(super) fn profiles_selecting_nodes_of_drafts(
         let profiles: BTreeSet<usize> = of.flatten().copied().collect();
         profiles.into_iter().filter_map(|at| Some(usable.get(at)?.name.clone())).collect()
     };
-    Ok(drafts.iter().map(names).collect())
+    drafts.iter().map(names).collect()
 }
 
 fn first_names_and_number_of_rest(names: &[&str]) -> String {

@@ -19,10 +19,11 @@ use crate::profile::FabricProfile;
 use std::collections::BTreeSet;
 
 /// Discovers the fabrics of a cluster.
-#[must_use]
-pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
-    let sources =
-        sources.with_lookup_tables().with_devices_of_slices().without_policies_above_limit_of_comparisons();
+///
+/// # Errors
+/// A text if the objects need too many comparisons.
+pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Result<Discovered, String> {
+    let sources = sources.with_lookup_tables().with_devices_of_slices();
     let mut together = Joined::default();
     let mut unknown = Vec::new();
     let mut outside: Vec<&Node> = Vec::new();
@@ -83,11 +84,8 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
         nodes,
     };
     let mut drafts = std::mem::take(&mut found.drafts);
-    let selecting = drift_of_profiles::profiles_selecting_nodes_of_drafts(&found, &drafts, bases);
-    let selecting = selecting.unwrap_or_else(|too_many| {
-        found.unread.push(("FabricProfile".to_owned(), too_many));
-        Vec::new()
-    });
+    let selecting =
+        drift_of_profiles::profiles_selecting_nodes_of_drafts(&found, &drafts, bases, &sources.comparisons);
     for (draft, known) in drafts.iter_mut().zip(selecting) {
         if !known.is_empty() {
             let names = known.join(", ");
@@ -98,7 +96,7 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
         }
     }
     found.drafts = drafts;
-    found
+    sources.comparisons.require_within_limit().map(|()| found)
 }
 
 fn no_profile(nodes: &[&Node], why: Withheld) -> Unknown {

@@ -4,6 +4,7 @@ use super::counts_over_nodes::Count;
 use super::devices_behind_resource::{
     MELLANOX, Supply, do_policies_give_node_functions, has_mellanox, networks_of,
 };
+use super::limit_of_comparisons::Comparisons;
 use super::node_as_shown::{GKE_ACCELERATOR, Node, PRODUCT, Provider};
 use super::objects_of_cluster::Sources;
 use super::signs_of_nics::{GKE_NETWORKS, is_gke_address};
@@ -121,7 +122,9 @@ pub(super) fn group_nodes_that_look_alike(sources: &Sources) -> Vec<Group<'_>> {
         let fabric: BTreeSet<&str> =
             names.into_iter().filter(|name| is_fabric(name, &nodes, sources, &known)).collect();
         for nodes in split_by_listed_resources(&nodes, &fabric, sources) {
-            groups.push(describe_group(nodes, provider, &fabric, &known));
+            if sources.comparisons.count(nodes.len().saturating_mul(fabric.len())) {
+                groups.push(describe_group(nodes, provider, &fabric, &known));
+            }
         }
     }
     groups
@@ -166,11 +169,15 @@ fn whole_of<'s>(
     part: &Signature,
     holding: &BTreeMap<&str, Vec<&'s Signature>>,
     every: &[&'s Signature],
+    comparisons: &Comparisons,
 ) -> Option<&'s Signature> {
     let rarest = part.iter().filter_map(|name| holding.get(name.as_str())).min_by_key(|with| with.len());
-    let around = rarest.map_or(every, Vec::as_slice).iter().copied();
+    let around = rarest.map_or(every, Vec::as_slice);
+    if !comparisons.count(around.len().saturating_mul(2 * (1 + part.len()))) {
+        return None;
+    }
     let wholes: Vec<&Signature> =
-        around.filter(|one| one.len() > part.len() && part.is_subset(one)).collect();
+        around.iter().copied().filter(|one| one.len() > part.len() && part.is_subset(one)).collect();
     let largest = wholes.iter().copied().max_by_key(|whole| whole.len())?;
     wholes.iter().all(|whole| whole.is_subset(largest)).then_some(largest)
 }
@@ -198,7 +205,7 @@ fn split_by_listed_resources<'a>(
     }
     let every: Vec<&Signature> = signatures.iter().collect();
     for part in &signatures {
-        let Some(whole) = whole_of(part, &holding, &every) else { continue };
+        let Some(whole) = whole_of(part, &holding, &every, &sources.comparisons) else { continue };
         // A node that the policy leaves out lacks the resource on purpose.
         let left_out = |node: &&Node| {
             whole

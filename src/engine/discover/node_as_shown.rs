@@ -118,8 +118,11 @@ impl Node {
             return false;
         }
         for (resource, units) in &copy.allocatable {
-            let known = self.allocatable.entry(resource.clone()).or_default();
-            *known = (*units).max(*known);
+            if let Some(known) = self.allocatable.get_mut(resource) {
+                *known = (*units).max(*known);
+            } else if self.allocatable.len() < MAX_RESOURCES {
+                self.allocatable.insert(resource.clone(), *units);
+            }
         }
         self.serves |= copy.serves;
         true

@@ -1,6 +1,6 @@
 //! The nodes that profiles select, looked up by the labels in the selectors.
 
-use super::limit_of_comparisons::why_too_many_comparisons;
+use super::limit_of_comparisons::Comparisons;
 use super::node_as_shown::{INSTANCE_TYPE, Node};
 use super::nodes_by_label::NodesByLabel;
 use crate::profile::Profile;
@@ -9,6 +9,9 @@ use std::collections::BTreeSet;
 
 /// A condition that only nodes with one of some values of a label meet.
 type Condition<'p> = (&'p str, Vec<&'p str>);
+
+/// What a profile and a node count for: most selectors have several labels.
+const COMPARISONS_OF_PROFILE: usize = 16;
 
 /// The conditions of a profile by which its nodes can be looked up.
 fn label_conditions_of_profile(profile: &Profile) -> Vec<Condition<'_>> {
@@ -38,56 +41,37 @@ fn does_profile_select_node(profile: &Profile, node: &Node) -> bool {
 
 /// For each profile the nodes with accelerators that it selects, in their order. A profile without conditions on nodes
 /// selects none.
-///
-/// # Errors
-/// A text if there are too many profiles and nodes to compare.
 pub(super) fn nodes_that_profiles_select<'a>(
     nodes: &'a [Node],
     profiles: &[&Profile],
-) -> Result<Vec<Vec<&'a Node>>, String> {
+    comparisons: &Comparisons,
+) -> Vec<Vec<&'a Node>> {
     let all: Vec<&Node> = nodes.iter().collect();
     let conditions: Vec<Vec<Condition<'_>>> =
         profiles.iter().map(|profile| label_conditions_of_profile(profile)).collect();
     let keys: BTreeSet<&str> = conditions.iter().flatten().map(|(key, _)| *key).collect();
     let by_label = NodesByLabel::new(&all, &keys);
-    // The nodes that each profile is compared with: those with the rarest label of its conditions, or all.
-    let candidates: Vec<Candidates<'_>> = profiles
-        .iter()
-        .zip(&conditions)
-        .map(|(profile, conditions)| {
-            let count = |(key, values): &&Condition<'_>| by_label.count_nodes_with_label(key, values);
-            match conditions.iter().min_by_key(count) {
-                _ if !profile.has_node_requirements() => Candidates::None,
-                Some(rarest) => Candidates::WithLabel(rarest),
-                None => Candidates::All,
-            }
-        })
-        .collect();
-    let comparisons = candidates.iter().map(|candidates| match candidates {
-        Candidates::None => 0,
-        Candidates::WithLabel((key, values)) => by_label.count_nodes_with_label(key, values),
-        Candidates::All => nodes.len(),
-    });
-    let comparisons = comparisons.fold(0, usize::saturating_add);
-    if let Some(why) = why_too_many_comparisons(comparisons, profiles.len(), "profiles") {
-        return Err(why);
-    }
-    let selected = |(profile, candidates): (&&Profile, Candidates<'_>)| -> Vec<&'a Node> {
-        let mut found = match candidates {
-            Candidates::None => Vec::new(),
-            Candidates::WithLabel((key, values)) => by_label.nodes_with_label(key, values),
-            Candidates::All => (0..nodes.len()).collect(),
+    let of = |(profile, conditions): (&&Profile, &Vec<Condition<'_>>)| -> Vec<&'a Node> {
+        if !profile.has_node_requirements() {
+            return Vec::new();
+        }
+        let rarest =
+            conditions.iter().min_by_key(|(key, values)| by_label.count_nodes_with_label(key, values));
+        let candidates =
+            rarest.map_or(nodes.len(), |(key, values)| by_label.count_nodes_with_label(key, values));
+        if !comparisons.count(candidates.saturating_mul(COMPARISONS_OF_PROFILE)) {
+            return Vec::new();
+        }
+        let Some((key, values)) = rarest else {
+            return nodes.iter().filter(|node| does_profile_select_node(profile, node)).collect();
         };
+        let mut found = by_label.nodes_with_label(key, values);
         found.sort_unstable();
-        let found = found.into_iter().filter_map(|at| nodes.get(at));
-        found.filter(|node| does_profile_select_node(profile, node)).collect()
+        found
+            .into_iter()
+            .filter_map(|at| nodes.get(at))
+            .filter(|node| does_profile_select_node(profile, node))
+            .collect()
     };
-    Ok(profiles.iter().zip(candidates).map(selected).collect())
-}
-
-/// The nodes among which a profile finds its own.
-enum Candidates<'c> {
-    None,
-    WithLabel(&'c Condition<'c>),
-    All,
+    profiles.iter().zip(&conditions).map(of).collect()
 }

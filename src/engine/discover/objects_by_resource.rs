@@ -47,6 +47,7 @@ impl<T> ByResource<T> {
         self.by_name.get(resource).into_iter().chain(suffix)
     }
 
+    /// The number of objects of a resource.
     pub(super) fn count_objects_of_resource(&self, resource: &str) -> usize {
         self.places_of_resource(resource).map(Vec::len).sum()
     }

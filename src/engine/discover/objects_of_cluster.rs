@@ -4,6 +4,7 @@
 use super::contents_of_one_object::{About, Twice, keep_one_of_differing};
 use super::gke_network_objects::{GkeNetwork, GkeParameters};
 use super::karpenter_node_pool::NodePool;
+use super::limit_of_comparisons::Comparisons;
 use super::node_as_shown::Node;
 use super::objects_by_resource::ByResource;
 use crate::facts::{self, Fact, FactKind, NicPolicy, ResourceFact, SriovNodePolicy, SriovNodeState};
@@ -81,6 +82,7 @@ pub struct Sources {
     pub(super) complete: bool,
     /// Objects of files with different contents.
     pub(super) twice: BTreeMap<String, About>,
+    pub(super) comparisons: Comparisons,
 }
 
 impl Sources {

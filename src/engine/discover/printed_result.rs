@@ -1,9 +1,10 @@
 //! What discover prints: YAML for a person and for `kubectl apply`, JSON for programs.
 
+use super::commented_yaml::text_of_comment;
 use super::discovered::{Discovered, Unknown};
 use super::drift_of_profiles::{Comparison, Drift, NotCompared};
 use super::profile_draft::Draft;
-use crate::text::{count_with_noun, is_unprintable};
+use crate::text::count_with_noun;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -27,15 +28,10 @@ fn names(nodes: &[String]) -> String {
     }
 }
 
-/// Text of the inputs for a line of a log. A runner of GitHub takes `##[` for a command at any place of a line.
-fn without_control_characters(text: &str) -> String {
-    text.replace(is_unprintable, " ").replace("##[", "# #[")
-}
-
 /// A comment, broken into lines; continued lines are indented.
 fn write_comment(out: &mut String, text: &str) {
     let mut line = "#".to_owned();
-    for word in without_control_characters(text).split(' ') {
+    for word in text_of_comment(text).split(' ') {
         if line.len() + 1 + word.len() > WIDTH && line.len() > 3 {
             let _ = writeln!(out, "{line}");
             line = "#  ".to_owned();
@@ -105,7 +101,7 @@ pub struct Report {
     profiles: Vec<ProfileEntry>,
     /// Nodes with accelerators whose fabric is unknown.
     unknown: Vec<UnknownEntry>,
-    /// Kinds whose objects were left out: they could not be read, or there are too many.
+    /// Kinds that could not be read.
     unread: Vec<UnreadEntry>,
 }
 
@@ -135,13 +131,13 @@ pub struct UnknownEntry {
     question: String,
 }
 
-/// A kind whose objects were left out.
+/// A kind that could not be read.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "UnreadKind")]
 pub struct UnreadEntry {
     /// Name of the kind.
     kind: String,
-    /// Why they were left out.
+    /// Why it could not be read.
     reason: String,
 }
 
@@ -198,7 +194,7 @@ impl DiffReport {
 pub fn drift_text(drifts: &[Drift]) -> String {
     let mut out = String::new();
     for drift in drifts {
-        let _ = writeln!(out, "{}", without_control_characters(&drift.to_string()));
+        let _ = writeln!(out, "{}", text_of_comment(&drift.to_string()));
     }
     out
 }

@@ -1,6 +1,6 @@
 //! Shared HCAs behind macvlan and IPoIB: the interface comes from the network, the RDMA device from a slot of a pool.
 
-use super::devices_behind_resource::is_mellanox;
+use super::devices_behind_resource::{COMPARISONS_OF_OBJECT, is_mellanox};
 use super::fields_with_origin::{DraftOrWithheld, Fabric, Rail, Resource, Sourced, hca, withheld};
 use super::groups_of_nodes::{COREWEAVE_FLAVOR, Group};
 use super::node_as_shown::Provider;
@@ -40,7 +40,9 @@ pub(super) fn fabric_with_shared_hcas(
 ) -> Option<DraftOrWithheld> {
     let networks: Vec<&Network> = sources.child_networks().collect();
     let shared: Vec<&&Pool<'_>> = pools.iter().filter(|pool| pool.supply.shared != Some(false)).collect();
-    if networks.is_empty() || shared.is_empty() {
+    let each = shared.len().saturating_add(COMPARISONS_OF_OBJECT);
+    let within_limit = sources.comparisons.count(networks.len().saturating_mul(each));
+    if networks.is_empty() || shared.is_empty() || !within_limit {
         return None;
     }
     let flavor = group.sign.as_ref().filter(|(key, _)| key == COREWEAVE_FLAVOR);
