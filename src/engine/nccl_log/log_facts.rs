@@ -22,6 +22,8 @@ const MAX_SEATS: usize = 65_536;
 const MAX_SPLITS: usize = 65_536;
 /// Ranks of a CUDA device among which a channel looks for its own: a line must not cost more in a longer log.
 const MAX_RECENT_RANKS_SEARCHED: usize = 1024;
+/// Different transports of the channels of a rank.
+const MAX_TRANSPORTS_OF_RANK: usize = 4;
 /// Versions of NCCL in one log.
 const MAX_NCCL_VERSIONS: usize = 8;
 
@@ -360,7 +362,7 @@ impl Log {
             communicator,
             address: 0,
             network,
-            net: None,
+            nets: Vec::new(),
             direct: 0,
             copied: 0,
             devices: 0,
@@ -417,7 +419,11 @@ impl Log {
         match path {
             Path::Local => rank.local = rank.local.saturating_add(1),
             Path::Net { device, gpu_direct, .. } => {
-                rank.net = net;
+                match net {
+                    Some(net) if rank.nets.contains(&net) => {}
+                    Some(net) if rank.nets.len() < MAX_TRANSPORTS_OF_RANK => rank.nets.push(net),
+                    _ => self.skipped.beyond_limits += 1,
+                }
                 let ends = if gpu_direct { &mut rank.direct } else { &mut rank.copied };
                 *ends = ends.saturating_add(1);
                 rank.devices |= 1_u64.checked_shl(u32::from(device)).unwrap_or_default();

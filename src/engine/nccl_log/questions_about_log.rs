@@ -4,6 +4,7 @@ use super::lines_explain_knows::Matched;
 use super::log_facts::Log;
 use super::ranks_communicators_processes::{Communicator, Key, Process, Rank};
 use super::shared_names::Name;
+use super::transport_names::{Transport, transport};
 
 impl Log {
     /// The communicators, in the order of their first lines.
@@ -89,10 +90,17 @@ impl Log {
         plugins.into_iter().flatten().map(|name| self.names.text(*name)).collect()
     }
 
-    /// The network of a rank: of its channels, else the chosen one.
+    /// The networks of a rank: those of its channels, else the chosen one.
+    pub fn networks_of(&self, rank: &Rank) -> impl Iterator<Item = &str> {
+        let chosen = rank.network.filter(|_| rank.nets.is_empty());
+        rank.nets.iter().copied().chain(chosen).map(|name| self.names.text(name))
+    }
+
+    /// The network of a rank. If one of several is TCP, it is TCP: one slow channel makes the job slow.
     #[must_use]
     pub fn network_of(&self, rank: &Rank) -> Option<&str> {
-        rank.net.or(rank.network).map(|name| self.names.text(name))
+        let tcp = self.networks_of(rank).find(|name| transport(name) == Transport::Tcp);
+        tcp.or_else(|| self.networks_of(rank).next())
     }
 
     /// Known lines, and warnings.

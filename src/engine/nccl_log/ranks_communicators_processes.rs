@@ -52,8 +52,8 @@ pub struct Rank {
     pub(super) communicator: usize,
     pub(super) address: u64,
     pub(super) network: Option<Name>,
-    /// Name of the transport in lines of channels.
-    pub(super) net: Option<Name>,
+    /// Names of the transports in lines of channels, nearly always one.
+    pub(super) nets: Vec<Name>,
     /// Ends of channels over the network with GPUDirect, and without.
     pub direct: u32,
     /// See `direct`.

@@ -79,3 +79,26 @@ fn an_unnamed_rank_has_its_channels() {
 fn known_lines_fit_their_bits() {
     assert!(crate::known_lines::KNOWN_LINES.len() <= 64);
 }
+
+/// The last of a rank's channels says nothing about those before it.
+#[test]
+fn one_channel_over_tcp_is_found_among_others() {
+    for (first, last) in [("Socket", "IB"), ("IB", "Socket")] {
+        let mut text = begin(0, 1, 0, 2, 7) + &begin(1, 2, 1, 2, 7);
+        for (channel, net) in [first, last].into_iter().enumerate() {
+            for rank in 0..2 {
+                let peer = 1 - rank;
+                text += &format!(
+                    "h{rank}:{rank}:9 [0] NCCL INFO Channel {channel}/0 : {rank}[0] -> {peer}[0] [send] via NET/{net}/0\n"
+                );
+            }
+        }
+        let log = log(&text);
+        let of = |expected: &[String], kind: Kind| {
+            findings_of_log(&log, expected).into_iter().filter(|finding| finding.kind == kind).count()
+        };
+        assert_eq!(of(&[], Kind::TcpFallback), 1, "{first}, then {last}");
+        assert_eq!(of(&["ib".to_owned()], Kind::TcpFallback), 1, "{first}, then {last}");
+        assert_eq!(of(&["socket".to_owned()], Kind::UnexpectedNetwork), 1, "{first}, then {last}");
+    }
+}

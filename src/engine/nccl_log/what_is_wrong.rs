@@ -104,17 +104,15 @@ fn report_unexpected_transports(
     let mut wrong: BTreeMap<(String, Option<Reason>), Vec<&Rank>> = BTreeMap::new();
     let mut unknown = Vec::new();
     for rank in ranks {
-        let Some(name) = log.network_of(rank) else {
+        if log.network_of(rank).is_none() {
             unknown.push(*rank);
-            continue;
+        }
+        let is_wrong = |name: &&str| match expected {
+            [] => transport(name) == Transport::Tcp,
+            expected => !expected.iter().any(|e| is_transport_as_expected(name, e)),
         };
-        let tcp = transport(name) == Transport::Tcp;
-        let right = if expected.is_empty() {
-            !tcp
-        } else {
-            expected.iter().any(|e| is_transport_as_expected(name, e))
-        };
-        if !right {
+        for name in log.networks_of(rank).filter(is_wrong) {
+            let tcp = transport(name) == Transport::Tcp;
             let reason = log.process_of(rank).filter(|_| tcp).and_then(|process| log.why_tcp(process));
             wrong.entry((name.to_owned(), reason)).or_default().push(rank);
         }
