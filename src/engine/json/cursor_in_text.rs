@@ -1,8 +1,6 @@
-//! A place in a JSON text, and how to get past a value without reading it. It accepts what serde_json accepts, except that
-//! it gives up on values with more than 62 containers around them.
+//! A place in a JSON text, and how to get past a value without reading it. It accepts what serde_json accepts.
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 /// A place in a JSON text.
 #[derive(Clone, Copy)]
@@ -101,17 +99,6 @@ impl<'a> Cursor<'a> {
         Some(())
     }
 
-    /// Moves past a value as serde_json does: slower, with any number of containers around a value.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn skip_deep_value(&mut self) -> Option<()> {
-        let mut values =
-            serde_json::Deserializer::from_str(self.text.get(self.at..)?).into_iter::<IgnoredAny>();
-        values.next()?.ok()?;
-        self.at += values.byte_offset();
-        Some(())
-    }
-
     /// The text that begins at a place.
     #[cold]
     pub(super) fn decode_text_at(&self, place: usize) -> Option<String> {
@@ -120,8 +107,10 @@ impl<'a> Cursor<'a> {
 
     /// What follows a value.
     fn after_value(&self, mut rest: &'a [u8]) -> Option<&'a [u8]> {
-        // A bit for each open container, one for an object; the topmost bit ends the list.
+        // A bit for each open container, one for an object; the topmost bit ends the list. Further containers outside of
+        // these are in `outer`.
         let mut open: u64 = 1;
+        let mut outer: Vec<u64> = Vec::new();
         loop {
             rest = match rest {
                 [b'"', text @ ..] => self.after_text(text)?,
@@ -133,7 +122,7 @@ impl<'a> Cursor<'a> {
                         Some((end, after)) if *end == first + 2 => after,
                         _ => {
                             if open >> 63 == 1 {
-                                return None;
+                                outer.push(std::mem::replace(&mut open, 1));
                             }
                             open = open << 1 | u64::from(*first == b'{');
                             rest = if *first == b'{' { self.after_key(within)? } else { within };
@@ -150,7 +139,10 @@ impl<'a> Cursor<'a> {
             // A value has ended: the containers that end with it, then a comma.
             loop {
                 if open == 1 {
-                    return Some(rest);
+                    match outer.pop() {
+                        Some(outside) => open = outside,
+                        None => return Some(rest),
+                    }
                 }
                 let (next, after) = rest.split_first()?;
                 rest = after;
@@ -208,7 +200,7 @@ impl<'a> Cursor<'a> {
 /// What JSON counts as white space.
 #[inline(always)]
 fn is_space(byte: u8) -> bool {
-    byte <= b' ' && matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
+    matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
 }
 
 /// A text without the white space at its start.
@@ -217,28 +209,23 @@ pub(super) fn after_space(rest: &[u8]) -> &[u8] {
     after_run(rest, is_space)
 }
 
-/// How many bytes are looked at together, so that the compiler uses vectors.
-const BLOCK: usize = 32;
+/// How many bytes are looked at together, so that the compiler uses vectors. Most runs are short.
+const BLOCK: usize = 8;
 
 /// A text without the bytes of a kind at its start, of which there may be megabytes.
 #[inline(always)]
 fn after_run(mut rest: &[u8], is_of_kind: impl Fn(u8) -> bool) -> &[u8] {
-    let mut short = BLOCK;
-    loop {
-        match rest {
-            [byte, after @ ..] if is_of_kind(*byte) => rest = after,
-            _ => return rest,
-        }
-        short -= 1;
-        if short == 0 {
-            while let Some((block, after)) = rest.split_first_chunk::<BLOCK>()
-                && block.iter().fold(true, |all, byte| all & is_of_kind(*byte))
-            {
-                rest = after;
-            }
-            short = BLOCK;
-        }
+    while let Some((block, after)) = rest.split_first_chunk::<BLOCK>()
+        && block.iter().fold(true, |all, byte| all & is_of_kind(*byte))
+    {
+        rest = after;
     }
+    while let [byte, after @ ..] = rest
+        && is_of_kind(*byte)
+    {
+        rest = after;
+    }
+    rest
 }
 
 /// What follows an escape sequence.
@@ -289,7 +276,7 @@ fn after_number(rest: &[u8]) -> Option<&[u8]> {
 }
 
 /// What follows one digit or more.
-fn after_digits(rest: &[u8]) -> Option<&[u8]> {
+pub(super) fn after_digits(rest: &[u8]) -> Option<&[u8]> {
     let after = after_run(rest, |byte| byte.is_ascii_digit());
     (after.len() < rest.len()).then_some(after)
 }

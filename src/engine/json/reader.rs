@@ -42,10 +42,7 @@ impl<'de> Reader<'de> {
     }
 
     fn skip(&mut self) -> Result<(), ReadError> {
-        match self.cursor.skip_value().or_else(|| self.cursor.skip_deep_value()) {
-            Some(()) => Ok(()),
-            None => Err(ReadError::syntax()),
-        }
+        self.cursor.skip_value().ok_or_else(ReadError::syntax)
     }
 
     fn visit_text<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, ReadError> {

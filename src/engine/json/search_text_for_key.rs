@@ -1,7 +1,7 @@
 //! Members of objects within each other, for a search on every level: a long text deep inside is skipped once, and not again
 //! for each level around it.
 
-use super::cursor_in_text::{Cursor, after_space, from_quote_or_backslash, has_controls};
+use super::cursor_in_text::{Cursor, after_digits, after_space, from_quote_or_backslash, has_controls};
 use std::borrow::Cow;
 
 /// Shorter objects and lists are skipped again (bytes): that is quicker than looking them up.
@@ -96,7 +96,7 @@ impl<'a> TextSearchedForKey<'a> {
         let place = self.offset_of_part(within) + start;
         match self.end_of(place) {
             Some(end) => cursor.step_by(end - place),
-            None => cursor.skip_value().or_else(|| cursor.skip_deep_value())?,
+            None => cursor.skip_value()?,
         }
         cursor.text_since(start)
     }
@@ -168,6 +168,11 @@ fn long_containers(text: &str, key: &str) -> Vec<(usize, usize)> {
             }
             b' ' | b'\n' | b'\t' | b'\r' => {
                 let after = after_space(bytes.get(at + 1..).unwrap_or_default());
+                at = bytes.len() - after.len();
+                continue;
+            }
+            b'0'..=b'9' => {
+                let after = bytes.get(at..).and_then(after_digits).unwrap_or_default();
                 at = bytes.len() - after.len();
                 continue;
             }

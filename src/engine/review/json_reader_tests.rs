@@ -146,7 +146,10 @@ fn texts_with_much_white_space_are_read() {
 
 #[test]
 fn deep_texts_are_read() {
-    for depth in [60, 62, 100] {
+    for depth in [60, 61, 62, 63, 64, 65, 100, 125, 126] {
+        all(&format!("[{}{} ,1]", "[".repeat(depth), "]".repeat(depth)));
+        all(&format!("{{\"a\":{}{}}}", "[{\"b\":".repeat(depth / 2), "1}]".repeat(depth / 2)));
+        all(&format!("{{\"a\":{}1{}}}", "[{\"b\":".repeat(depth / 2), "]}".repeat(depth / 2)));
         all(&format!("{}{}", "[".repeat(depth), "]".repeat(depth)));
         all(&format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth)));
     }
