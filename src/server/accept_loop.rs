@@ -1,12 +1,12 @@
 //! The accept loop. A handshake never delays another connection, a failing accept never becomes a busy loop, and the end
 //! waits for requests in progress.
 
+use super::begin_in_turn::begin_in_turn;
 use super::client_address_and_connection::Caller;
 use super::connection_activity_and_slow_clients::{ConnectionWatch, Slow, Waits, WatchedStream};
 use super::connection_age;
 use super::default_limits_and_deadlines::Limits;
 use super::metrics::{Handshake, Shed};
-use super::one_poll_per_turn::{begin_in_turn, one_poll_per_turn};
 use super::open_connections::{OpenConnections, Place, Refused};
 use super::routes;
 use super::shared_state::State;
@@ -17,6 +17,7 @@ use axum::http::{HeaderValue, header};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rustls::ServerConfig;
+use rustls::server::Acceptor;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio_rustls::TlsAcceptor;
+use tokio_rustls::LazyConfigAcceptor;
 use tower::ServiceExt;
 
 /// Pause after an accept that failed; out of file descriptors it would otherwise fail a million times a second.
@@ -50,7 +51,7 @@ pub(super) async fn serve(
     mut stop: watch::Receiver<Stop>,
 ) {
     let port = Port {
-        acceptor: TlsAcceptor::from(config),
+        config,
         router: routes::router(Arc::clone(&state)),
         table: OpenConnections::new(state.limits.connections, state.limits.connections_per_peer),
         state: Arc::clone(&state),
@@ -105,7 +106,7 @@ async fn drain(
 
 /// State that all connections of the port share.
 struct Port {
-    acceptor: TlsAcceptor,
+    config: Arc<ServerConfig>,
     router: Router,
     table: Arc<OpenConnections>,
     state: Arc<State>,
@@ -135,7 +136,7 @@ impl Port {
             });
         }
         let connection = Connection {
-            acceptor: self.acceptor.clone(),
+            config: Arc::clone(&self.config),
             router: self.router.clone(),
             state: Arc::clone(&self.state),
             handshakes: self.handshakes.clone(),
@@ -146,7 +147,7 @@ impl Port {
 }
 
 struct Connection {
-    acceptor: TlsAcceptor,
+    config: Arc<ServerConfig>,
     router: Router,
     state: Arc<State>,
     handshakes: Handle,
@@ -155,7 +156,7 @@ struct Connection {
 
 impl Connection {
     async fn serve(self, stream: TcpStream, _place: Place) {
-        let Self { acceptor, router, state, handshakes, caller } = self;
+        let Self { config, router, state, handshakes, caller } = self;
         let watch = Arc::clone(&caller.watch);
         let _ = stream.set_nodelay(true);
         let allowance = RecordAllowance::new();
@@ -164,10 +165,13 @@ impl Connection {
         // they were on the same threads; and bodies of others would let a handshake wait.
         let mut shaken = JoinSet::new();
         let (turns, peer) = (Arc::clone(&state), caller.address);
-        let shake = one_poll_per_turn(acceptor.accept(stream), move || {
-            let turns = Arc::clone(&turns);
-            async move { turns.budgets.turns.wait_for_turn_of_handshake(peer).await }
-        });
+        let shake = async move {
+            let hello = LazyConfigAcceptor::new(Acceptor::default(), stream).await?;
+            // Nearly all work is in the answer to the client's first message. What follows has no turn: else a client that
+            // opens connections and closes them again would make connections wait that are already closed.
+            let answer = async { hello.into_stream(config).await };
+            begin_in_turn(answer, turns.budgets.turns.wait_for_turn_of_handshake(peer)).await
+        };
         shaken.spawn_on(shake, &handshakes);
         let shaken = async {
             match shaken.join_next().await {

@@ -2,6 +2,7 @@
 //! (400) or of another content type (415). Too large are also a body that takes too much memory once decoded
 //! ([`super::estimate_memory_of_decision`] estimates it) and one with too many escape sequences.
 
+use super::begin_in_turn::begin_in_turn;
 use super::body_bytes_within_budget::BytesWithinBudget;
 use super::client_address_and_connection::Caller;
 use super::connection_activity_and_slow_clients::READ_PER_TURN;
@@ -10,7 +11,6 @@ use super::fair_share_per_client_address::{MAX_SMALL_BODY_BYTES, NoRoom};
 use super::framing_of_bodies::FramingOfBodies;
 use super::http_answers::{BUSY_BECAUSE_OF_MEMORY, BUSY_BECAUSE_OF_NAMESPACE, count_and_answer_busy, plain};
 use super::metrics::Shed;
-use super::one_poll_per_turn::begin_in_turn;
 use super::shared_state::State;
 use super::turns_of_decisions_and_handshakes::MAX_MEMORY_OF_ALL_DECISIONS;
 use axum::body::{Body, Bytes};
