@@ -99,7 +99,7 @@ impl DecisionMemoryEstimate {
     fn weigh_until_end_of_text_or_escape<'p>(&mut self, rest: &'p [u8]) -> &'p [u8] {
         let (mut at, mut escapes) = (rest, 0);
         loop {
-            let (entries, from_end) = count_entries_until(at, |byte| matches!(byte, b'"' | b'\\'));
+            let (entries, from_end) = count_entries_until(at, |byte| (byte == b'"') | (byte == b'\\'));
             self.in_texts += entries;
             let after_text = match from_end {
                 [b'\\', _, after @ ..] => {
@@ -167,9 +167,10 @@ fn position_and_entries_before(
     })
 }
 
-/// Whether an entry of a list or a map begins here.
+/// Whether an entry of a list or a map begins here. With `matches!`, the compiler looks each byte up in a table of bits, and not
+/// at a whole block: that takes four times as long or more.
 fn is_entry(byte: u8) -> bool {
-    matches!(byte, b',' | b'{' | b'[')
+    (byte == b',') | (byte == b'{') | (byte == b'[')
 }
 
 #[cfg(test)]

@@ -197,10 +197,11 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// What JSON counts as white space.
+/// What JSON counts as white space. With `matches!`, the compiler looks each byte up in a table of bits, and not at a whole block:
+/// that takes six times as long.
 #[inline(always)]
 fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
+    (byte == b' ') | (byte == b'\n') | (byte == b'\t') | (byte == b'\r')
 }
 
 /// A text without the white space at its start.
@@ -209,19 +210,32 @@ pub(super) fn after_space(rest: &[u8]) -> &[u8] {
     after_run(rest, is_space)
 }
 
-/// How many bytes are looked at together, so that the compiler uses vectors. Most runs are short.
-const BLOCK: usize = 8;
+/// Most runs are shorter (bytes).
+const SHORT_RUN: usize = 8;
 
 /// A text without the bytes of a kind at its start, of which there may be megabytes.
 #[inline(always)]
 fn after_run(mut rest: &[u8], is_of_kind: impl Fn(u8) -> bool) -> &[u8] {
-    while let Some((block, after)) = rest.split_first_chunk::<BLOCK>()
-        && block.iter().fold(true, |all, byte| all & is_of_kind(*byte))
+    for _ in 0..SHORT_RUN {
+        match rest {
+            [byte, after @ ..] if is_of_kind(*byte) => rest = after,
+            _ => return rest,
+        }
+    }
+    let mut rest = after_blocks::<16>(after_blocks::<32>(rest, &is_of_kind), &is_of_kind);
+    while let [byte, after @ ..] = rest
+        && is_of_kind(*byte)
     {
         rest = after;
     }
-    while let [byte, after @ ..] = rest
-        && is_of_kind(*byte)
+    rest
+}
+
+/// A text without the blocks at its start that have bytes of a kind only. The compiler looks at all bytes of a block at once.
+#[inline(always)]
+fn after_blocks<const LENGTH: usize>(mut rest: &[u8], is_of_kind: impl Fn(u8) -> bool) -> &[u8] {
+    while let Some((block, after)) = rest.split_first_chunk::<LENGTH>()
+        && block.iter().fold(true, |all, byte| all & is_of_kind(*byte))
     {
         rest = after;
     }
