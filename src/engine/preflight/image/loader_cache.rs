@@ -4,6 +4,8 @@
 const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
 const HEADER: usize = 48;
 const ENTRY: usize = 24;
+/// Most paths of one library (count). A library has one for each kind of processor and of glibc-hwcaps.
+const MAX_PATHS: usize = 64;
 
 /// Paths of a library by its name, in the order of the cache.
 #[must_use]
@@ -18,7 +20,10 @@ pub fn paths_of_library(cache: &[u8], name: &str) -> Vec<String> {
         std::str::from_utf8(rest.get(..end)?).ok()
     };
     let found = entries.filter(|entry| text(entry.get(4..8).and_then(number)) == Some(name));
-    found.filter_map(|entry| text(entry.get(8..12).and_then(number)).map(str::to_owned)).collect()
+    found
+        .filter_map(|entry| text(entry.get(8..12).and_then(number)).map(str::to_owned))
+        .take(MAX_PATHS)
+        .collect()
 }
 
 fn number(bytes: &[u8]) -> Option<usize> {
@@ -47,6 +52,15 @@ mod tests {
         assert!(
             paths_of_library(&cache, "libb.so.1").is_empty() && paths_of_library(b"", "liba.so.1").is_empty()
         );
+        let mut many = cache.clone();
+        many[20..24].copy_from_slice(&1_000_u32.to_ne_bytes());
+        many.splice(HEADER..HEADER + ENTRY, cache[HEADER..HEADER + ENTRY].repeat(1_000));
+        let moved = u32::try_from(HEADER + 1_000 * ENTRY).unwrap();
+        for entry in many[HEADER..HEADER + 1_000 * ENTRY].chunks_exact_mut(ENTRY) {
+            entry[4..8].copy_from_slice(&moved.to_ne_bytes());
+            entry[8..12].copy_from_slice(&(moved + 10).to_ne_bytes());
+        }
+        assert_eq!(paths_of_library(&many, "liba.so.1").len(), MAX_PATHS);
         for cut in 0..cache.len() {
             let _ = paths_of_library(&cache[..cut], "liba.so.1");
         }
