@@ -160,7 +160,7 @@ fn position_and_entries_before(
     is_end: &impl Fn(u8) -> bool,
     entries: &mut u32,
 ) -> Option<usize> {
-    // What ends a text is no entry.
+    // The last byte that is looked at is a quote or a backslash, and no entry begins with one.
     bytes.iter().position(|byte| {
         *entries += u32::from(is_entry(*byte));
         is_end(*byte)

@@ -55,7 +55,7 @@ impl Supply {
     pub(super) fn devices_behind(resource: &str, nodes: &[&Node], sources: &Sources) -> Self {
         let mut supply = Self::default();
         // Each group of nodes goes through them, and they describe one device.
-        for pool in sources.pools.objects_of_resource(resource).take(MAX_POOLS) {
+        for pool in sources.pools.objects_of_resource(resource, 1, &sources.comparisons).take(MAX_POOLS) {
             let object = pool.origins.first().map(|origin| origin.to_string()).unwrap_or_default();
             supply.rdma.extend(pool.rdma.map(|rdma| (rdma, object.clone())));
             supply.links.extend(pool.link.map(|link| (link, object.clone())));
@@ -63,11 +63,7 @@ impl Supply {
             supply.vendors.extend(pool.vendor.clone());
             supply.interfaces.extend(pool.interfaces.iter().cloned());
         }
-        let policies = sources.policies.count_objects_of_resource(resource);
-        if !sources.comparisons.count(policies) {
-            return supply;
-        }
-        for (object, policy) in sources.policies.objects_of_resource(resource) {
+        for (object, policy) in sources.policies.objects_of_resource(resource, 1, &sources.comparisons) {
             let selected =
                 |node: &&Node| policy.nodes.iter().all(|(key, value)| node.labels.get(key) == Some(value));
             let first = nodes.iter().position(selected);
@@ -152,12 +148,9 @@ pub(super) fn do_policies_give_node_functions(
     node: &Node,
     sources: &Sources,
 ) -> Option<bool> {
-    if !sources.comparisons.count(sources.policies.count_objects_of_resource(resource)) {
-        return None;
-    }
     let wanted = sources
         .policies
-        .objects_of_resource(resource)
+        .objects_of_resource(resource, 1, &sources.comparisons)
         .take_while(|(_, policy)| sources.comparisons.count(policy.nodes.len().max(1)))
         .map(|(_, policy)| policy.nodes.iter().all(|(key, value)| node.labels.get(key) == Some(value)));
     wanted.reduce(|any, one| any || one)
@@ -172,12 +165,7 @@ pub(super) fn has_mellanox(node: &Node) -> bool {
 
 /// Networks whose attachments take a unit of the resource.
 pub(super) fn networks_of<'a>(resource: &str, sources: &'a Sources) -> Vec<&'a Network> {
-    let networks = sources.networks.count_objects_of_resource(resource);
-    if sources.comparisons.count(networks.saturating_mul(COMPARISONS_OF_OBJECT)) {
-        sources.networks.objects_of_resource(resource).collect()
-    } else {
-        Vec::new()
-    }
+    sources.networks.objects_of_resource(resource, COMPARISONS_OF_OBJECT, &sources.comparisons).collect()
 }
 
 /// The link layer that the PCI class of the NICs shows: 0200 is Ethernet, 0207 InfiniBand (PCI Code and ID Assignment).

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-/// Most comparisons (count). Two thousand nodes with eight resources, and a policy for each node and resource, need about half of
+/// Most comparisons (count). Two thousand nodes with eight resources, and a policy for each node and resource, need about a third of
 /// them. All of them take some seconds.
 const MAX_COMPARISONS: usize = 100_000_000;
 

@@ -1,6 +1,7 @@
 //! Objects by the extended resource that they describe: a group of nodes looks up its resources, and is not compared with
 //! every network and policy of the cluster.
 
+use super::limit_of_comparisons::Comparisons;
 use crate::multus::ResourceName;
 use std::collections::BTreeMap;
 
@@ -42,19 +43,21 @@ impl<T> ByResource<T> {
         &self.all
     }
 
-    fn places_of_resource(&self, resource: &str) -> impl Iterator<Item = &Vec<usize>> {
+    /// The objects of a resource of nodes, in their order; none once there were too many comparisons. Each counts as `weight`
+    /// comparisons.
+    pub(super) fn objects_of_resource(
+        &self,
+        resource: &str,
+        weight: usize,
+        comparisons: &Comparisons,
+    ) -> impl Iterator<Item = &T> {
         let suffix = resource.split_once('/').and_then(|(_, suffix)| self.by_suffix.get(suffix));
-        self.by_name.get(resource).into_iter().chain(suffix)
-    }
-
-    /// The number of objects of a resource.
-    pub(super) fn count_objects_of_resource(&self, resource: &str) -> usize {
-        self.places_of_resource(resource).map(Vec::len).sum()
-    }
-
-    /// The objects of a resource of nodes, in their order.
-    pub(super) fn objects_of_resource(&self, resource: &str) -> impl Iterator<Item = &T> {
-        let mut found: Vec<usize> = self.places_of_resource(resource).flatten().copied().collect();
+        let named = self.by_name.get(resource);
+        let number: usize = named.into_iter().chain(suffix).map(Vec::len).sum();
+        let mut found = Vec::new();
+        if comparisons.count(number.saturating_mul(weight)) {
+            found.extend(named.into_iter().chain(suffix).flatten().copied());
+        }
         found.sort_unstable();
         found.into_iter().filter_map(|at| self.all.get(at))
     }

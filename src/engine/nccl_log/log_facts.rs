@@ -422,7 +422,9 @@ impl Log {
                 match net {
                     Some(net) if rank.nets.contains(&net) => {}
                     Some(net) if rank.nets.len() < MAX_TRANSPORTS_OF_RANK => rank.nets.push(net),
-                    _ => self.skipped.beyond_limits += 1,
+                    Some(_) => self.skipped.beyond_limits += 1,
+                    // Counted where the name was not kept.
+                    None => {}
                 }
                 let ends = if gpu_direct { &mut rank.direct } else { &mut rank.copied };
                 *ends = ends.saturating_add(1);
