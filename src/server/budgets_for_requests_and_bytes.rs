@@ -5,7 +5,7 @@ use super::body_bytes_within_budget::BytesWithinBudget;
 use super::default_limits_and_deadlines::Limits;
 use super::fair_share_per_client_address::{BudgetForSmallAndLarge, ShareOfAddress};
 use super::fair_share_per_namespace::{Amount, ShareOfNamespace, SharesOfNamespaces};
-use super::namespace_of_body::hash_of_namespace_if_complete;
+use super::namespace_of_body::{hash_of_namespace_if_complete, name_does_not_end};
 use super::turns_of_decisions_and_handshakes::Turns;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -17,6 +17,15 @@ pub(crate) struct Budgets {
     namespaces: Arc<SharesOfNamespaces>,
     /// Whose turn it is.
     pub(super) turns: Turns,
+}
+
+/// Why a large body is refused after its first bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RefusedByFirstBytes {
+    /// Its namespace holds too much of what its address may hold.
+    NamespaceHoldsTooMuch,
+    /// The name of its object does not end in these bytes.
+    NameTooLong,
 }
 
 impl Budgets {
@@ -59,21 +68,29 @@ impl Budgets {
         self.namespaces.take_share_or_refuse(peer, namespace, Amount { large: bytes, ..request })
     }
 
-    /// Takes the share of a namespace for a large body of which the first bytes are read; `false` if the namespace holds too
-    /// much. A body whose first bytes have no namespace, or whose length no header states, takes its share when it is read: to
-    /// look for the namespace in each part of a body would take time by the square of its length.
-    pub(super) fn take_share_of_large_body_or_refuse(&self, held: &mut BytesWithinBudget) -> bool {
-        let known = held.stated_length().zip(hash_of_namespace_if_complete(held.bytes()));
-        let Some((large, namespace)) = known else { return true };
-        let share = self.namespaces.take_share_or_refuse(
-            held.peer(),
-            namespace,
-            Amount { large, ..Amount::default() },
-        );
-        share.is_some_and(|share| {
-            held.keep_share_of_namespace(share);
-            true
-        })
+    /// Takes the share of a namespace for a large body of which the first bytes are read. A body whose first bytes have no
+    /// namespace, or whose length no header states, takes its share when it is read: to look for the namespace in each part of
+    /// a body would take time by the square of its length.
+    ///
+    /// # Errors
+    /// [`RefusedByFirstBytes`].
+    pub(super) fn take_share_of_large_body(
+        &self,
+        held: &mut BytesWithinBudget,
+    ) -> Result<(), RefusedByFirstBytes> {
+        let Some(namespace) = hash_of_namespace_if_complete(held.bytes()) else {
+            // It would be read to its end without a share: a user may give a pod a name of megabytes, and an API server calls
+            // webhooks before it checks the name.
+            return match name_does_not_end(held.bytes()) {
+                true => Err(RefusedByFirstBytes::NameTooLong),
+                false => Ok(()),
+            };
+        };
+        let Some(large) = held.stated_length() else { return Ok(()) };
+        let amount = Amount { large, ..Amount::default() };
+        let share = self.namespaces.take_share_or_refuse(held.peer(), namespace, amount);
+        held.keep_share_of_namespace(share.ok_or(RefusedByFirstBytes::NamespaceHoldsTooMuch)?);
+        Ok(())
     }
 
     /// An empty body of an address. The length in its header reserves no memory.
@@ -158,7 +175,7 @@ mod tests {
         let budgets = budgets(Limits { body_budget: 32 << 20, ..Limits::default() });
         let begin = |namespace: &str| {
             let mut held = body_of(&budgets, namespace, 3 << 20, MAX_SMALL_BODY_BYTES + 1);
-            budgets.take_share_of_large_body_or_refuse(&mut held).then_some(held)
+            budgets.take_share_of_large_body(&mut held).ok().map(|()| held)
         };
         let mut one: Vec<_> = std::iter::from_fn(|| begin("one")).collect();
         assert_eq!(one.len(), 4, "12 MiB");
@@ -222,9 +239,12 @@ mod tests {
         let budgets = budgets(Limits { requests: 512, body_budget: 32 << 20, ..Limits::default() });
         let held = all_of_namespace(&budgets, "one", 1..=1, 500_000);
         let mut largest = body_of(&budgets, "other", 8 << 20, MAX_SMALL_BODY_BYTES + 1);
-        assert!(budgets.take_share_of_large_body_or_refuse(&mut largest));
+        assert_eq!(budgets.take_share_of_large_body(&mut largest), Ok(()));
         let mut second = body_of(&budgets, "other", 8 << 20, MAX_SMALL_BODY_BYTES + 1);
-        assert!(!budgets.take_share_of_large_body_or_refuse(&mut second));
+        assert_eq!(
+            budgets.take_share_of_large_body(&mut second),
+            Err(RefusedByFirstBytes::NamespaceHoldsTooMuch)
+        );
         assert!(!budgets.namespaces.knows_nobody());
         drop((held, largest, second));
         assert!(budgets.namespaces.knows_nobody());
@@ -253,7 +273,7 @@ mod tests {
                 let mut begun = br#"{"namespace":"other""#.to_vec();
                 begun.resize(MAX_SMALL_BODY_BYTES + 1, b' ');
                 held.push_if_budget_has_room(&begun).unwrap();
-                assert!(budgets.take_share_of_large_body_or_refuse(&mut held));
+                assert_eq!(budgets.take_share_of_large_body(&mut held), Ok(()));
                 held
             })
             .collect();

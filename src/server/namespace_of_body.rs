@@ -18,6 +18,9 @@ const MAX_BLANKS: usize = 16;
 /// So that nobody chooses two namespaces with one number.
 static HASHES: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
+/// Key of the name of the object, which an API server writes before the namespace.
+const KEY_OF_NAME: &[u8] = br#""name":"#;
+
 /// The number of the first namespace that a body names. Whoever writes the body may name any, so nothing but the order and
 /// the number of the requests of one client depends on it.
 pub(super) fn hash_of_first_namespace(body: &[u8]) -> u64 {
@@ -26,14 +29,31 @@ pub(super) fn hash_of_first_namespace(body: &[u8]) -> u64 {
 
 /// The same of the beginning of a body; `None` if the namespace does not end there.
 pub(super) fn hash_of_namespace_if_complete(body: &[u8]) -> Option<u64> {
-    let at = memchr::memmem::find(body, KEY)? + KEY.len();
-    // Go writes no blanks; other clients write one. To skip any number would hold up the thread that reads bodies.
-    let rest = body.get(at..)?;
-    let blanks = rest.iter().take(MAX_BLANKS).take_while(|byte| byte.is_ascii_whitespace()).count();
-    let name = rest.get(blanks..)?.strip_prefix(b"\"")?;
+    let name = text_behind_first_key(body, KEY)?;
     let name = name.get(..MAX_NAME).unwrap_or(name);
     let end = memchr::memchr(b'"', name).or((name.len() == MAX_NAME).then_some(MAX_NAME))?;
     Some(HASHES.hash_one(name.get(..end)?))
+}
+
+/// Whether the name of the object does not end in this beginning of a body.
+pub(super) fn name_does_not_end(body: &[u8]) -> bool {
+    let Some(mut name) = text_behind_first_key(body, KEY_OF_NAME) else { return false };
+    while let Some(at) = memchr::memchr2(b'"', b'\\', name) {
+        if name.get(at) == Some(&b'"') {
+            return false;
+        }
+        name = name.get(at + 2..).unwrap_or_default();
+    }
+    true
+}
+
+/// What follows the first quote of the text behind a key.
+fn text_behind_first_key<'b>(body: &'b [u8], key: &[u8]) -> Option<&'b [u8]> {
+    let at = memchr::memmem::find(body, key)? + key.len();
+    // Go writes no blanks; other clients write one. To skip any number would hold up the thread that reads bodies.
+    let rest = body.get(at..)?;
+    let blanks = rest.iter().take(MAX_BLANKS).take_while(|byte| byte.is_ascii_whitespace()).count();
+    rest.get(blanks..)?.strip_prefix(b"\"")
 }
 
 #[cfg(test)]
@@ -64,5 +84,20 @@ mod tests {
         // A quote in a name is escaped, so no name looks like the key.
         let long = format!("{{\"name\":\"{}\\\"namespace\\\":\",", "n".repeat(100_000));
         assert_eq!(of(&review("\"a\"").replacen('{', &long, 1)), of(&review("\"a\"")));
+    }
+
+    #[test]
+    fn a_name_ends_with_a_quote_that_is_not_escaped() {
+        for (begin, expected) in [
+            (r#"{"name":"pod"#, true),
+            (r#"{"name": "pod\""#, true),
+            (r#"{"name":"pod\"#, true),
+            (r#"{"name":"pod\\""#, false),
+            (r#"{"name":"","namespace":"#, false),
+            (r#"{"name":"#, false),
+            (r#"{"generateName":"pod"#, false),
+        ] {
+            assert_eq!(name_does_not_end(begin.as_bytes()), expected, "{begin}");
+        }
     }
 }

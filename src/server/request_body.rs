@@ -4,6 +4,7 @@
 
 use super::begin_in_turn::begin_in_turn;
 use super::body_bytes_within_budget::BytesWithinBudget;
+use super::budgets_for_requests_and_bytes::RefusedByFirstBytes;
 use super::client_address_and_connection::Caller;
 use super::connection_activity_and_slow_clients::READ_PER_TURN;
 use super::estimate_memory_of_decision::MAX_ESCAPES;
@@ -25,7 +26,7 @@ use tokio::time::Instant;
 enum Unread {
     TooLarge,
     Memory,
-    Namespace,
+    FirstBytes(RefusedByFirstBytes),
     Ended,
     Pieces,
     Framing,
@@ -54,7 +55,7 @@ pub(super) async fn read(state: &State, request: Request) -> Result<BytesWithinB
     let mut body = CountedBody { body, framing, bytes: 0, pieces: 0 };
     let until = Instant::now() + state.limits.body;
     let read = tokio::time::timeout_at(until, collect(state, &mut body, held)).await;
-    if let Ok(Err(Unread::TooLarge | Unread::Memory | Unread::Namespace)) = &read {
+    if let Ok(Err(Unread::TooLarge | Unread::Memory | Unread::FirstBytes(_))) = &read {
         // The answer is the refusal, also if the rest does not come in time.
         let _ = tokio::time::timeout_at(until, drop_rest(state, &mut body, address)).await;
     }
@@ -65,9 +66,13 @@ pub(super) async fn read(state: &State, request: Request) -> Result<BytesWithinB
         Ok(Ok(held)) => Ok(held),
         Ok(Err(Unread::TooLarge)) => Err(count_and_answer_too_large(state, "the body is larger than 8 MiB")),
         Ok(Err(Unread::Memory)) => Err(count_and_answer_busy(state, Shed::Memory, BUSY_BECAUSE_OF_MEMORY)),
-        Ok(Err(Unread::Namespace)) => {
+        Ok(Err(Unread::FirstBytes(RefusedByFirstBytes::NamespaceHoldsTooMuch))) => {
             Err(count_and_answer_busy(state, Shed::Requests, BUSY_BECAUSE_OF_NAMESPACE))
         }
+        Ok(Err(Unread::FirstBytes(RefusedByFirstBytes::NameTooLong))) => Err(count_and_answer_too_large(
+            state,
+            "the name of the object is longer than 60 KiB; names have at most 253 bytes",
+        )),
         Ok(Err(Unread::Pieces)) => {
             Err(plain(StatusCode::BAD_REQUEST, "the body arrives in too many short pieces"))
         }
@@ -131,11 +136,8 @@ async fn collect(
         }
         let was_small = held.bytes().len() <= MAX_SMALL_BODY_BYTES;
         held.push_if_budget_has_room(&data).map_err(|NoRoom| Unread::Memory)?;
-        if was_small
-            && held.bytes().len() > MAX_SMALL_BODY_BYTES
-            && !state.budgets.take_share_of_large_body_or_refuse(&mut held)
-        {
-            return Err(Unread::Namespace);
+        if was_small && held.bytes().len() > MAX_SMALL_BODY_BYTES {
+            state.budgets.take_share_of_large_body(&mut held).map_err(Unread::FirstBytes)?;
         }
     }
     Ok(held)

@@ -26,6 +26,7 @@ const ROWS: &[(&str, &str, &str)] = &[
     ),
     ("time of a decision", "", ""),
     ("escape sequences", "src/server/estimate_memory_of_decision.rs", "MAX_ESCAPES"),
+    ("name of the object", "src/server/fair_share_per_client_address.rs", "MAX_SMALL_BODY_BYTES"),
     ("containers of an injected pod", "src/engine/plan/why_pod_gets_nothing.rs", "MAX_CONTAINERS"),
     ("variables and resources", "src/engine/plan/patch_size_limit.rs", "MAX_BYTES_OF_ALL_TARGETS"),
     (

@@ -11,6 +11,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::the_dearest_bodies_stay_within_a_real_limit", limited);
     suite.add("webhook::a_body_of_too_many_entries_is_refused", alone);
     suite.add("webhook::a_body_of_too_many_escapes_is_refused", escaped);
+    suite.add("webhook::a_name_without_end_is_refused", named);
 }
 
 fn arguments(n: usize) -> Vec<u8> {
@@ -78,6 +79,35 @@ fn escaped() -> Outcome {
     assert!(answer.body.contains("at most 300000 escape sequences"), "{}", answer.body);
     assert_eq!(server.metric("fabric_admission_shed_total{reason=\"too_large\"}")?, 1.0);
     assert_eq!(server.post("/mutate", &of(290_000))?.status, 200);
+    Ok(())
+}
+
+fn named() -> Outcome {
+    let server = server()?;
+    let of = |length: usize| {
+        let mut review = review("u", ("", "Pod"), "CREATE", &bare_pod());
+        review["request"]["name"] = "n".repeat(length).into();
+        review["request"]["namespace"] = "team".into();
+        // In the order of an API server: the name, the namespace, the object.
+        let request = review["request"].as_object().cloned().unwrap_or_default();
+        let mut first: Vec<(&String, &Value)> = request.iter().collect();
+        first.sort_by_key(|(key, _)| match key.as_str() {
+            "name" => 0,
+            "namespace" => 1,
+            _ => 2,
+        });
+        let members: Vec<String> = first.iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
+        format!(
+            r#"{{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{{{}}}}}"#,
+            members.join(",")
+        )
+        .into_bytes()
+    };
+    let answer = server.post("/mutate", &of(100_000))?;
+    assert_eq!(answer.status, 413, "{}", answer.body);
+    assert!(answer.body.contains("names have at most 253 bytes"), "{}", answer.body);
+    assert_eq!(server.metric("fabric_admission_shed_total{reason=\"too_large\"}")?, 1.0);
+    assert_eq!(server.post("/mutate", &of(60_000))?.status, 200);
     Ok(())
 }
 
