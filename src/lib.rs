@@ -19,11 +19,12 @@ pub use fabric_admission_doctor::doctor;
 #[doc(inline)]
 pub use fabric_admission_manifest::manifest;
 #[doc(inline)]
+pub use fabric_admission_pod_agent::pod_agent;
+#[doc(inline)]
 pub use fabric_admission_report::report;
 
 pub mod certificate_keeper;
 pub mod cluster;
-pub mod pod_agent;
 pub mod server;
 pub mod telemetry;
 pub mod tls;

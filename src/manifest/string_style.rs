@@ -89,12 +89,31 @@ fn literal(text: &str) -> bool {
         // Readers disagree about a line of blanks at the end.
         && !lines.rsplit('\n').next().is_some_and(|line| line.trim_matches([' ', '\t']).is_empty())
         && text.chars().all(|c| c == '\n' || c == '\t' || is_printable(c))
+        && !text.lines().any(has_command_of_ci_runner)
 }
 
-/// Characters that do not change in any style; the others need an escape in double quotes.
+/// Whether a CI runner takes a line of its log for a command. GitHub's begin a line behind any blanks; its older ones, and those
+/// of Azure Pipelines and TeamCity, stand anywhere (actions/runner src/Runner.Common/ActionCommand.cs).
+fn has_command_of_ci_runner(line: &str) -> bool {
+    let begins =
+        |rest: &str, word: &str| rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+    let anywhere = |rest: &str| ["[", "vso[", "teamcity["].into_iter().any(|word| begins(rest, word));
+    line.trim_start().starts_with("::")
+        || line.split("##").skip(1).any(|rest| anywhere(rest.trim_start_matches('#')))
+}
+
+/// Characters that do not change in any style; the others need an escape in double quotes. Characters that are invisible, or
+/// change the direction of the text around them, get one too.
 pub(super) fn is_printable(c: char) -> bool {
     match c {
-        '\u{2028}' | '\u{2029}' | '\u{feff}' => false,
+        '\u{ad}'
+        | '\u{61c}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}' => false,
         ' '..='~' | '\u{a0}'..='\u{fffd}' => true,
         _ => c >= '\u{10000}',
     }
@@ -196,8 +215,12 @@ mod tests {
     fn blocks() {
         assert_eq!(style_of_value("a\nb\n"), StringStyle::Literal);
         assert_eq!(style_of_value("  a\n\tb"), StringStyle::Literal);
-        for text in ["\n", "a\r\nb", "a\n ", "a\n\u{85}b", "a\n\u{0}"] {
+        for text in ["\n", "a\r\nb", "a\n ", "a\n\u{85}b", "a\n\u{0}", "a\n\u{202e}b"] {
             assert_eq!(style_of_value(text), StringStyle::Quoted, "{text:?}");
         }
+        for text in ["a\n  ::error::b", "a\nb ###[x]", "a ##VSO[x]\n"] {
+            assert_eq!(style_of_value(text), StringStyle::Quoted, "a command of a runner: {text:?}");
+        }
+        assert_eq!(style_of_value("## a\n# [b] c::d\n"), StringStyle::Literal);
     }
 }

@@ -12,6 +12,8 @@ pub(super) const MAX_SYSFS_BYTES: usize = 4 << 10;
 pub(super) const MAX_OTHER_BYTES: usize = 64 << 10;
 /// Most entries of a directory that are read.
 pub(super) const MAX_ENTRIES: usize = 4096;
+/// The same of a directory of one device or interface: its ports, or its RDMA devices. There are one or two.
+const MAX_ENTRIES_OF_DEVICE: usize = 64;
 
 /// The root of the tree that is read: `/` in a pod, a directory in a test or for a recorded tree.
 #[derive(Debug, Clone)]
@@ -100,14 +102,25 @@ impl Root {
 
     /// Names in a directory, sorted; numbers in names count as numbers.
     pub(super) fn names_in_directory(&self, path: &str) -> Reading<Vec<String>> {
+        let too_many = Unreadable::NotRead("the directory has more than 4096 entries");
+        self.names_at_most(path, MAX_ENTRIES, too_many)
+    }
+
+    /// The same of a directory of one device or interface.
+    pub(super) fn names_in_directory_of_device(&self, path: &str) -> Reading<Vec<String>> {
+        let too_many = Unreadable::NotRead("the directory has more than 64 entries");
+        self.names_at_most(path, MAX_ENTRIES_OF_DEVICE, too_many)
+    }
+
+    fn names_at_most(&self, path: &str, most: usize, too_many: Unreadable) -> Reading<Vec<String>> {
         let entries = fs::read_dir(self.path_under_root(path)).map_err(|error| reason(&error))?;
         let mut names = Vec::new();
-        for entry in entries.take(MAX_ENTRIES + 1) {
+        for entry in entries.take(most + 1) {
             let name = entry.map_err(|error| reason(&error))?.file_name();
             names.extend(name.to_str().map(str::to_owned));
         }
-        if names.len() > MAX_ENTRIES {
-            return Err(Unreadable::NotRead("the directory has more than 4096 entries"));
+        if names.len() > most {
+            return Err(too_many);
         }
         names.sort_by_cached_key(|name| natural(name));
         Ok(names)

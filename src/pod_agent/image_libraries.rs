@@ -17,6 +17,10 @@ const BUDGET: Duration = Duration::from_secs(2);
 const LIBRARY: usize = 32 << 20;
 /// Longest cache of the loader that is read (bytes).
 const MAX_CACHE_BYTES: usize = 4 << 20;
+/// Longest path (bytes): `PATH_MAX` of Linux (include/uapi/linux/limits.h).
+const MAX_PATH_BYTES: usize = 4096;
+/// Most providers that files of a folder name: there are about twenty.
+const MAX_DRIVERS: usize = 4096;
 /// Block in which a library is searched (bytes).
 const BLOCK: usize = 1 << 20;
 
@@ -66,8 +70,7 @@ impl Loader<'_> {
         let needs = elf::parse_elf(&self.root.read_at_most(path, LIBRARY)?)?;
         let origin = self.root.path_without_links(path).unwrap_or_else(|_| path.to_owned());
         let origin = origin.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let folders: Vec<String> =
-            needs.folders.iter().map(|f| f.replace("$ORIGIN", origin).replace("${ORIGIN}", origin)).collect();
+        let folders: Vec<String> = needs.folders.iter().filter_map(|f| with_origin(f, origin)).collect();
         let mut missing = Vec::new();
         for name in needs.needed {
             match self.find(&name, &folders) {
@@ -78,6 +81,30 @@ impl Loader<'_> {
         }
         Ok(Library { path: path.to_owned(), missing, fits: needs.architecture == std::env::consts::ARCH })
     }
+}
+
+/// A folder of a library with its origin; `None` if it is longer than any path.
+fn with_origin(folder: &str, origin: &str) -> Option<String> {
+    let mut path = String::new();
+    let mut rest = folder;
+    while let Some((before, behind)) = rest.split_once('$') {
+        path.push_str(before);
+        match behind.strip_prefix("ORIGIN").or_else(|| behind.strip_prefix("{ORIGIN}")) {
+            Some(after) => {
+                path.push_str(origin);
+                rest = after;
+            }
+            None => {
+                path.push('$');
+                rest = behind;
+            }
+        }
+        if path.len() > MAX_PATH_BYTES {
+            return None;
+        }
+    }
+    path.push_str(rest);
+    Some(path).filter(|path| path.len() <= MAX_PATH_BYTES)
 }
 
 /// Reads the image.
@@ -168,6 +195,9 @@ fn drivers(root: &Root, folder: &str) -> Reading<Vec<String>> {
             Ok(content) => drivers.extend(libibverbs_driver_config::driver_names(&content)),
             Err(Unreadable::Missing | Unreadable::NotAFile) => {}
             Err(why) => return Err(why),
+        }
+        if drivers.len() > MAX_DRIVERS {
+            return Err(Unreadable::NotRead("the folder's files name more than 4096 providers"));
         }
     }
     Ok(drivers)
@@ -279,6 +309,36 @@ mod tests {
         fs::write(folder.join("libnccl.so.2"), "NCCL version 2.27.5+cuda12.9").unwrap();
         fs::write(path.join("usr/lib/libibverbs.so.1"), "lib%s-rdmav59.so").unwrap();
         path
+    }
+
+    #[test]
+    fn an_origin_makes_no_path_longer_than_any() {
+        let of = |folder: &str| with_origin(folder, "/usr/lib");
+        for (folder, expected) in [
+            ("$ORIGIN/../x", "/usr/lib/../x"),
+            ("${ORIGIN}/a$ORIGIN", "/usr/lib/a/usr/lib"),
+            ("/a$b/$", "/a$b/$"),
+        ] {
+            assert_eq!(of(folder).as_deref(), Some(expected));
+        }
+        // What stands for the origin may name it again.
+        assert_eq!(with_origin("$ORIGIN", "${ORIGIN}").as_deref(), Some("${ORIGIN}"));
+        assert_eq!(of(&"$ORIGIN".repeat(512)).map(|path| path.len()), Some(4096));
+        assert_eq!(of(&"$ORIGIN".repeat(513)), None);
+        assert_eq!(of(&"a".repeat(4097)), None);
+    }
+
+    #[test]
+    fn files_that_name_too_many_providers_are_not_read() {
+        let path = root("drivers");
+        let folder = path.join("etc/libibverbs.d");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("a"), "driver a\n".repeat(4000)).unwrap();
+        let of = || drivers(&Root::new(&path), "/etc/libibverbs.d").map(|drivers| drivers.len());
+        assert_eq!(of(), Ok(4000));
+        fs::write(folder.join("b"), "driver a\n".repeat(4000)).unwrap();
+        assert!(matches!(of(), Err(Unreadable::NotRead(_))), "{:?}", of());
+        fs::remove_dir_all(&path).unwrap();
     }
 
     #[test]

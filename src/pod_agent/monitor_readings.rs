@@ -55,8 +55,8 @@ impl Counters {
         self.known.extend(names.iter().take(MOST_DEVICES.saturating_sub(self.known.len())).cloned());
         for device in names {
             let path = format!("{DEVICES}/{device}/ports");
-            let ports =
-                value_or_keep_reason(self.root.names_in_directory(&path), &path, &mut readings.unreadable);
+            let ports = self.root.names_in_directory_of_device(&path);
+            let ports = value_or_keep_reason(ports, &path, &mut readings.unreadable);
             for number in ports.iter().flatten().filter_map(|name| name.parse().ok()).take(MOST_PORTS) {
                 readings.ports.push(read_port(&self.root, &device, number, &mut readings.unreadable));
             }

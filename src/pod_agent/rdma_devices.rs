@@ -66,7 +66,7 @@ pub(super) fn read_devices(root: &Root, nodes: &Reading<Vec<VerbsNode>>) -> Read
 
 fn read_device(root: &Root, is_usable: bool, name: String, left: &mut RowsLeft) -> Device {
     let path = format!("{DEVICES}/{name}");
-    let ports = root.names_in_directory(&format!("{path}/ports")).map(|names| {
+    let ports = root.names_in_directory_of_device(&format!("{path}/ports")).map(|names| {
         let numbers = names.iter().filter_map(|name| name.parse().ok()).take(MAX_PORTS);
         numbers.map(|number| read_port(root, is_usable, (&path, number), left)).collect()
     });
@@ -171,7 +171,7 @@ pub(super) fn read_interfaces(root: &Root) -> Reading<Vec<Interface>> {
             mtu: root.read_and_parse(&at("mtu"), decimal),
             operstate: root.read_and_parse(&at("operstate"), text),
             hardware_address: root.read_and_parse(&at("address"), text),
-            devices: root.names_in_directory(&at("device/infiniband")),
+            devices: root.names_in_directory_of_device(&at("device/infiniband")),
             name,
         }
     };

@@ -151,21 +151,36 @@ fn most_objects(text: &[u8]) -> u64 {
 /// of others may have brought the link, so a shown line of its target may be a secret of the machine. Links outside of working
 /// trees belong to the user.
 pub(in crate::cli) fn why_link_of_repository_is_refused(path: &Path) -> Option<String> {
-    let target = path.canonicalize().ok()?;
+    let target = match path.canonicalize() {
+        Ok(target) => Some(target),
+        // A pipe, or a file that was deleted, to which only `/proc/self/fd` leads.
+        Err(_) if path.metadata().is_ok() => None,
+        Err(_) => return None,
+    };
     let mut part = PathBuf::new();
     for component in path.components() {
         part.push(component);
         if !part.is_symlink() {
             continue;
         }
-        let tree = working_tree(part.parent().unwrap_or(Path::new("")));
-        if let Some(tree) = tree.filter(|tree| !is_file_of_tree(tree, &target)) {
-            return Some(format!(
-                "the symbolic link leads to {}, which is outside of the repository {}; name {} itself",
-                target.display(),
-                tree.display(),
-                target.display()
-            ));
+        let Some(tree) = working_tree(part.parent().unwrap_or(Path::new(""))) else { continue };
+        match &target {
+            Some(target) if is_file_of_tree(&tree, target) => {}
+            Some(target) => {
+                return Some(format!(
+                    "the symbolic link leads to {}, which is outside of the repository {}; name {} itself",
+                    target.display(),
+                    tree.display(),
+                    target.display()
+                ));
+            }
+            None => {
+                return Some(format!(
+                    "the symbolic link leads to an open file of this process, which is outside of the repository {}; \
+                     replace the link with the file itself",
+                    tree.display()
+                ));
+            }
         }
     }
     None

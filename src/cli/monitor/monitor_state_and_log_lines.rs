@@ -5,6 +5,7 @@ use crate::monitor::{Ras, RasAnswer, Sample, ScrapeReadings, Source, Traffic, Us
 use crate::pod_agent::{Counters, Root};
 use crate::preflight::facts_json_for_monitor::Facts;
 use crate::rdma::Unreadable;
+use crate::report::json_without_runner_commands::json_text;
 use serde_json::json;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -150,5 +151,5 @@ impl Inner {
 
 /// Writes a log line. A log that cannot be written must not stop the metrics.
 fn write_log_line(value: &serde_json::Value) {
-    let _ = writeln!(io::stderr(), "{value}");
+    let _ = json_text(value).and_then(|line| writeln!(io::stderr(), "{line}"));
 }

@@ -13,13 +13,11 @@ pub(super) fn device_of<'a>(seen: &'a Readings, interface: &Interface) -> Option
     if let Some(name) = named {
         return devices.iter().find(|device| device.name == *name);
     }
-    devices.iter().find(|device| {
-        if interface.kind == Ok(INFINIBAND) {
-            has_guid(device, interface)
-        } else {
-            has_row(seen, device, interface)
-        }
-    })
+    if interface.kind == Ok(INFINIBAND) {
+        let guid = port_guid(interface)?;
+        return devices.iter().find(|device| has_guid(device, &guid));
+    }
+    devices.iter().find(|device| has_row(seen, device, interface))
 }
 
 fn has_row(seen: &Readings, device: &Device, interface: &Interface) -> bool {
@@ -34,11 +32,15 @@ fn has_row(seen: &Readings, device: &Device, interface: &Interface) -> bool {
     })
 }
 
-/// The hardware address has 20 bytes: flags and queue pair, the subnet prefix, then the port's GUID.
-fn has_guid(device: &Device, interface: &Interface) -> bool {
-    let Ok(text) = &interface.hardware_address else { return false };
+/// The port's GUID, with which the hardware address of an interface ends. The address has 20 bytes: flags and queue pair, the
+/// subnet prefix, the GUID.
+fn port_guid(interface: &Interface) -> Option<Vec<u8>> {
+    let text = interface.hardware_address.as_ref().ok()?;
     let bytes: Vec<u8> = text.split(':').filter_map(|byte| u8::from_str_radix(byte, 16).ok()).collect();
-    let Some(guid) = bytes.get(12..20).filter(|_| bytes.len() == 20) else { return false };
+    bytes.get(12..20).filter(|_| bytes.len() == 20).map(<[u8]>::to_vec)
+}
+
+fn has_guid(device: &Device, guid: &[u8]) -> bool {
     device.ports.iter().flatten().any(|port| {
         let first = port.gids.iter().flatten().find(|row| row.index == 0);
         first.is_some_and(|row| row.gid.as_ref().is_ok_and(|gid| gid.guid() == *guid))

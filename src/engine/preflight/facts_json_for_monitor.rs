@@ -89,9 +89,10 @@ impl Facts {
                 }
                 .to_owned()
             }),
-            devices: usable_devices_or_outcome(seen)
-                .ok()
-                .map(|own| own.into_iter().map(|d| device(seen, d)).collect()),
+            devices: usable_devices_or_outcome(seen).ok().map(|own| {
+                let interfaces = first_interface_of_each_device(seen);
+                own.into_iter().map(|d| device(d, &interfaces)).collect()
+            }),
             memlock_bytes: match seen.limits.memlock {
                 Ok(Memlock::Bytes(bytes)) => Some(bytes),
                 _ => None,
@@ -124,11 +125,18 @@ impl Facts {
     }
 }
 
-fn device(seen: &Readings, device: &Device) -> DeviceFacts {
-    let interfaces = seen.interfaces.as_deref().unwrap_or_default();
-    let own = |interface: &&super::readings::Interface| {
-        device_of(seen, interface).is_some_and(|found| found.name == device.name)
-    };
+/// The name of the first interface of each device, by the name of the device.
+fn first_interface_of_each_device(seen: &Readings) -> BTreeMap<&str, &str> {
+    let mut first = BTreeMap::new();
+    for interface in seen.interfaces.as_deref().unwrap_or_default() {
+        if let Some(device) = device_of(seen, interface) {
+            first.entry(device.name.as_str()).or_insert(interface.name.as_str());
+        }
+    }
+    first
+}
+
+fn device(device: &Device, interfaces: &BTreeMap<&str, &str>) -> DeviceFacts {
     let port = |port: &Port| PortFacts {
         number: port.number,
         rate: port.rate.as_ref().ok().map(|rate| rate.gigabits()),
@@ -137,7 +145,7 @@ fn device(seen: &Readings, device: &Device) -> DeviceFacts {
     DeviceFacts {
         name: device.name.clone(),
         driver: device.driver.clone().ok(),
-        interface: interfaces.iter().find(own).map(|interface| interface.name.clone()),
+        interface: interfaces.get(device.name.as_str()).map(|interface| (*interface).to_owned()),
         ports: device.ports.iter().flatten().map(port).collect(),
     }
 }

@@ -4,7 +4,7 @@ use super::check_outcome::{Verdict, WhoCanFix};
 use super::checks::CHECKS;
 use super::expectation_document::Policy;
 use super::readings::Readings;
-use crate::text::escaped_and_cut;
+use crate::text::{escaped_and_cut, text_without_runner_commands as shown};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -172,7 +172,8 @@ impl Report {
 
 impl PreflightReportEntry {
     fn line(&self) -> String {
-        let fix = self.fix.as_deref().map(|fix| format!("                fix: {fix}\n")).unwrap_or_default();
-        format!("{}  {:<7}  {}: {}\n{fix}", self.id, self.verdict.word(), self.title, self.message)
+        let fix = self.fix.as_deref().map(|fix| format!("                fix: {}\n", shown(fix)));
+        let (verdict, fix) = (self.verdict.word(), fix.unwrap_or_default());
+        format!("{}  {verdict:<7}  {}: {}\n{fix}", self.id, self.title, shown(&self.message))
     }
 }

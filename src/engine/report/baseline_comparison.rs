@@ -5,7 +5,7 @@ use super::baseline_file_format::{Baseline, BaselineEntry, KindNotRead, severity
 use super::finding_identity_for_baselines::FindingIdentity;
 use super::unread_by_audit::{Reach, group_of_api_version, which_results_depend_on_kind};
 use crate::rules::Severity;
-use crate::text::escaped_and_cut;
+use crate::text::cut_without_runner_commands as shown_and_cut;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -155,7 +155,7 @@ impl CoverageDifference {
             before.iter().filter(|(kind, _)| !now.contains_key(*kind)).map(|(_, unseen)| (*unseen, false));
         for (unseen, lost) in lost.chain(found) {
             let which = if lost { "this run" } else { "the baseline" };
-            let reason = format!("{} objects are unknown to {which}", escaped_and_cut(&unseen.kind, 63));
+            let reason = format!("{} objects are unknown to {which}", shown_and_cut(&unseen.kind, 63));
             if lost {
                 changes.lost.push(reason.clone());
             }
@@ -167,7 +167,8 @@ impl CoverageDifference {
     /// Why a finding that only one of the two has proves nothing.
     fn why_incomparable(&self, fingerprint: &FindingIdentity) -> Option<String> {
         if self.rules.contains(&fingerprint.rule) {
-            return Some(format!("only one of the two versions has rule {}", fingerprint.rule));
+            let rule = shown_and_cut(&fingerprint.rule, 20);
+            return Some(format!("only one of the two versions has rule {rule}"));
         }
         let object = &fingerprint.object;
         if let Some(only) = &self.only

@@ -15,6 +15,7 @@ use crate::profile::schema::LabelSelector;
 use crate::profile::{INJECTED_ANNOTATION, Profile};
 use crate::snapshot::Snapshot;
 use crate::text::{count_with_noun, escaped_and_cut};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -282,15 +283,20 @@ fn fabrics(set: &ClassSet, snapshot: &Snapshot) -> ShownEntries<(ShownEntries<St
     let profiles = |fabric: usize| snapshot.catalog().profile_set(fabric);
     let names = |fabric: usize| profiles(fabric).iter().map(|p| p.name.as_str());
     let mut found: Vec<(usize, usize)> = found.into_iter().collect();
-    found.sort_by(|(a, _), (b, _)| {
-        profiles(*a).is_empty().cmp(&profiles(*b).is_empty()).then_with(|| names(*a).cmp(names(*b)))
-    });
+    found.sort_by(|(a, _), (b, _)| order_of_profile_sets(profiles(*a), profiles(*b)));
     let ShownEntries { shown, more } = ShownEntries::from(found);
     let named = shown.into_iter().map(|(fabric, nodes)| {
         let shown: Vec<String> = names(fabric).take(MAX_LISTED).map(str::to_owned).collect();
         (ShownEntries { more: profiles(fabric).len() - shown.len(), shown }, nodes)
     });
     ShownEntries { shown: named.collect(), more }
+}
+
+/// By names; the empty set is the last. The sort has a dozen copies of what is inlined, of two kilobytes each.
+#[inline(never)]
+fn order_of_profile_sets(a: &[Arc<Profile>], b: &[Arc<Profile>]) -> Ordering {
+    let names = a.iter().map(|profile| &profile.name).cmp(b.iter().map(|profile| &profile.name));
+    a.is_empty().cmp(&b.is_empty()).then(names)
 }
 
 /// The profiles whose nodes the pod's selectors ask for, and those that they leave open.

@@ -1,10 +1,13 @@
 //! Names and values of the inputs that are commands for a runner of CI: no text output has a line that a runner takes for one.
 
 use crate::support::suite::{Outcome, Suite};
-use crate::support::{Scratch, run};
+use crate::support::{Scratch, read, run};
+use serde_json::{Value, json};
 
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("forged_runner_commands::no_text_output_has_one", forged);
+    suite.add("forged_runner_commands::no_comparison_with_a_baseline_has_one", baselines);
+    suite.add("forged_runner_commands::no_yaml_has_one", yaml);
 }
 
 /// Words that a line may break before, at several places of the line, and names that begin a line.
@@ -78,33 +81,115 @@ fn forged() -> Outcome {
         "verify-log ::error::l.log",
         "explain ::error::x",
     ] {
-        let arguments: Vec<&str> = command.split(' ').collect();
-        let ran = run(&arguments, b"", scratch.path())?;
-        for (stream, text) in [("stdout", &ran.stdout), ("stderr", &ran.stderr)] {
-            let is_ours = |line: &str| {
-                stream == "stdout"
-                    && command.contains("github")
-                    && [
-                        "::error file=",
-                        "::warning file=",
-                        "::notice file=",
-                        "::error title=fabric-admission::",
-                        "::warning title=fabric-admission::",
-                    ]
-                    .iter()
-                    .any(|own| line.starts_with(own))
-            };
-            // A line that is a command already holds no other one.
-            let forged = text.split(['\n', '\r']).filter(|line| !is_ours(line)).find(|line| {
-                let starts = line.trim_start().starts_with("::");
-                let line = line.to_lowercase();
-                let inside = ["##[", "##vso[", "##teamcity["].iter().any(|command| line.contains(command));
-                starts || inside || line.contains(['\u{9b}', '\u{202e}', '\u{85}'])
-            });
-            if let Some(line) = forged {
-                return Err(format!("{command}: {stream}: {line:.300}").into());
+        none_in_output(&scratch, command)?;
+    }
+    Ok(())
+}
+
+/// A text that begins lines of its own.
+const LINES: &str = "x\n::error file=a::pwn\n##vso[task.complete]\u{1b}[31m\u{202e}";
+
+/// A change of others may bring a baseline.
+fn baselines() -> Outcome {
+    let scratch = Scratch::new()?;
+    scratch.write(
+        "a.yaml",
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: team}\nspec:\n  containers:\n  - {name: c, image: i, env: [{name: \
+         NCCL_IB_DISABLE, value: \"1\"}], resources: {limits: {nvidia.com/gpu: 8}}}\n",
+    )?;
+    for (command, formats) in [
+        ("review a.yaml --profile roce-sriov", &["text", "github", "junit", "sarif", "gitlab", "json"][..]),
+        ("audit --cluster a.yaml --profile roce-sriov", &["text", "json"]),
+    ] {
+        let made = format!("{command} --write-baseline own.json");
+        let made = run(&made.split(' ').collect::<Vec<_>>(), b"", scratch.path())?;
+        let mut baseline: Value = serde_json::from_str(&read(&scratch.path().join("own.json"))?)
+            .map_err(|error| format!("{error}: {made:?}"))?;
+        let entry = baseline["entries"][0].clone();
+        let with = |pointer: &str, value: &str| {
+            let mut entry = entry.clone();
+            if let Some(field) = entry.pointer_mut(pointer) {
+                *field = value.into();
+            }
+            entry
+        };
+        let entries = [with("/rule", LINES), with("/path", LINES), with("/object/kind", "##[error]x")];
+        for (pointer, added) in [("/entries", &entries[..]), ("/rules", &[LINES.into()])] {
+            let list = baseline.pointer_mut(pointer).and_then(Value::as_array_mut).ok_or("no list")?;
+            list.extend_from_slice(added);
+        }
+        for kind in ["##[error]x", LINES] {
+            let gaps =
+                baseline.pointer_mut("/coverage/gaps").and_then(Value::as_array_mut).ok_or("no gaps")?;
+            gaps.push(json!({"apiVersion": "v1", "kind": kind}));
+        }
+        scratch.write("forged.json", baseline.to_string())?;
+        for format in formats {
+            let compared = format!("{command} --new-since forged.json -o {format}");
+            let (stdout, stderr) = none_in_output(&scratch, &compared)?;
+            if *format == "text" && !(stdout + &stderr).contains("only one of the two versions has rule") {
+                return Err(format!("{compared} compares nothing").into());
             }
         }
     }
     Ok(())
+}
+
+/// Texts of several lines are blocks in YAML, in which each line would stand as it is.
+fn yaml() -> Outcome {
+    let scratch = Scratch::new()?;
+    let text = serde_json::to_string(LINES).unwrap_or_default();
+    scratch.write(
+        "a.yaml",
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: a, namespace: team}}\nspec:\n  containers:\n  - {{name: c, image: i, \
+             command: [sh, -c, {text}], resources: {{limits: {{nvidia.com/gpu: 8}}}}}}\n"
+        ),
+    )?;
+    scratch.write(
+        "profiles/p.yaml",
+        format!(
+            "apiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {{name: x}}\nspec:\n  base: roce-sriov\n  \
+             nodeSelector: {{matchLabels: {{a: b}}}}\n  env: [{{name: NCCL_DEBUG, value: INFO, reason: {text}}}]\n"
+        ),
+    )?;
+    for command in ["review a.yaml --profile roce-sriov -o yaml", "profiles show x --profiles profiles"] {
+        let (stdout, stderr) = none_in_output(&scratch, command)?;
+        if !stdout.contains("error file=a::pwn") {
+            return Err(format!("{command}: {stdout} {stderr}").into());
+        }
+    }
+    Ok(())
+}
+
+/// Runs a command, of which no line may be a command of a runner. Its output.
+fn none_in_output(scratch: &Scratch, command: &str) -> Result<(String, String), String> {
+    let arguments: Vec<&str> = command.split(' ').collect();
+    let ran = run(&arguments, b"", scratch.path())?;
+    for (stream, text) in [("stdout", &ran.stdout), ("stderr", &ran.stderr)] {
+        let is_ours = |line: &str| {
+            stream == "stdout"
+                && command.contains("github")
+                && [
+                    "::error file=",
+                    "::warning file=",
+                    "::notice file=",
+                    "::error title=fabric-admission::",
+                    "::warning title=fabric-admission::",
+                ]
+                .iter()
+                .any(|own| line.starts_with(own))
+        };
+        // A line that is a command already holds no other one.
+        let forged = text.split(['\n', '\r']).filter(|line| !is_ours(line)).find(|line| {
+            let starts = line.trim_start().starts_with("::");
+            let line = line.to_lowercase();
+            let inside = ["##[", "##vso[", "##teamcity["].iter().any(|command| line.contains(command));
+            starts || inside || line.contains(['\u{9b}', '\u{202e}', '\u{85}'])
+        });
+        if let Some(line) = forged {
+            return Err(format!("{command}: {stream}: {line:.300}"));
+        }
+    }
+    Ok((ran.stdout, ran.stderr))
 }

@@ -57,10 +57,12 @@ fn named_links() -> Result<(), String> {
     link("../secret", "tree/directory")?;
     link("a", "tree/inside")?;
     link("tree/a/pod.yaml", "own.yaml")?;
-    for named in ["tree/file.yaml", "tree/directory", "tree/directory/token.yaml"] {
+    // Standard input is a pipe here, and has no path.
+    link("/proc/self/fd/0", "tree/open.yaml")?;
+    for named in ["tree/file.yaml", "tree/directory", "tree/directory/token.yaml", "tree/open.yaml"] {
         for command in ["review", "why", "audit --cluster", "discover --cluster", "profiles validate"] {
             let arguments: Vec<&str> = command.split(' ').chain([named]).collect();
-            let ran = run(&arguments, b"", scratch.path())?;
+            let ran = run(&arguments, b"token: [hidden\n", scratch.path())?;
             let words = format!("{named}:1:1: the symbolic link leads to ");
             same(&format!("{arguments:?}: {}", ran.stderr), true, ran.stderr.contains(&words))?;
             same("exit code", 2, ran.code)?;

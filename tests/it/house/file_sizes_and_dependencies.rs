@@ -164,6 +164,7 @@ fn manifests() -> Result<Vec<String>, String> {
         "src/engine/doctor",
         "src/engine/report",
         "src/manifest",
+        "src/pod_agent",
         "src/replacements/jsonpath-rust",
         "src/replacements/serde-saphyr",
     ]

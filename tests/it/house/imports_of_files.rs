@@ -34,6 +34,7 @@ const ROOTS: &[&str] = &[
     "engine/lib.rs",
     "engine/report/lib.rs",
     "manifest/lib.rs",
+    "pod_agent/lib.rs",
 ];
 
 impl Modules {

@@ -17,8 +17,21 @@ pub(super) fn join_or_refuse_outside_repository(directory: &Path, path: &Path) -
     if length > MAX_PATH {
         return Err(format!("a path has at most {MAX_PATH} bytes, and this one has {length}"));
     }
+    if path == Path::new("-") {
+        return Err("- is standard input, which only the command line may name".to_owned());
+    }
     let joined = directory.join(path);
-    let Ok(whole) = joined.canonicalize() else { return Ok(joined) };
+    let whole = match joined.canonicalize() {
+        Ok(whole) => whole,
+        // A pipe, or a file that was deleted, to which only `/proc/self/fd` leads.
+        Err(_) if joined.metadata().is_ok() => {
+            return Err(format!(
+                "{} is an open file of this process, and not a file of the repository",
+                path.display()
+            ));
+        }
+        Err(_) => return Ok(joined),
+    };
     if !whole.is_file() && !whole.is_dir() {
         return Err(format!("{} is neither a file nor a directory", path.display()));
     }

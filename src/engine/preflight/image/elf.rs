@@ -1,8 +1,8 @@
 //! What a shared library needs, from its ELF file.
 
 use crate::rdma::{Reading, Unreadable};
-use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, EM_AARCH64, EM_X86_64};
-use object::read::elf::{ElfFile, FileHeader};
+use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, EM_AARCH64, EM_X86_64, PT_DYNAMIC};
+use object::read::elf::{ElfFile, FileHeader, ProgramHeader};
 use object::{Endianness, elf};
 
 /// A shared library.
@@ -37,6 +37,13 @@ pub fn parse_elf(content: &[u8]) -> Reading<Elf> {
     };
     let mut found = Elf { architecture, ..Elf::default() };
     let table = file.elf_dynamic_table().map_err(damaged)?;
+    let is_dynamic = |headers: &[elf::ProgramHeader64<Endianness>]| {
+        headers.iter().any(|header| header.p_type(file.endian()) == PT_DYNAMIC)
+    };
+    // The loader needs no section headers, and `strip --strip-section-headers` removes them.
+    if table.iter().next().is_none() && is_dynamic(file.elf_program_headers()) {
+        return Err(Unreadable::NotRead("the file has no section headers, which preflight reads"));
+    }
     for entry in table.iter() {
         let text = |most: usize| match table.string(entry).map_err(damaged)? {
             text if text.len() > most => {
