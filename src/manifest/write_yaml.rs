@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(to_yaml(&json!({})), "{}\n");
         assert_eq!(to_yaml(&json!("a\nb")), "\"a\\nb\"\n");
         assert_eq!(to_yaml(&json!("\u{85}\u{0}\u{feff}é")), "\"\\x85\\x00\\ufeffé\"\n");
-        assert_eq!(to_yaml(&json!("###[a]\u{e0041}")), "\"#\\x23#[a]\\U000e0041\"\n");
+        assert_eq!(to_yaml(&json!("###[a]\u{e0041}")), "\"#\\x23\\x23[a]\\U000e0041\"\n");
     }
 
     #[test]
