@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Bytes of the files that the configurations of one run name, beside the longest ones of one configuration. Reading this
-/// much takes about 4 s.
-const MAX_BYTES: u64 = 32 << 20;
+/// much takes about 4 s. The same limit for their baselines, which all stay in memory.
+pub(super) const MAX_BYTES: u64 = 32 << 20;
 
 /// Files and directories in the paths of all configurations, beside those in the path with most of them (count). To look at one takes
 /// up to half a millisecond: it may be deep, and hidden.
@@ -100,14 +100,19 @@ fn too_many_bytes(first: &str) -> String {
 
 /// The sum of some numbers, and the largest one.
 #[derive(Debug, Default)]
-struct SumAndLargest {
+pub(super) struct SumAndLargest {
     all: u64,
     of_one: u64,
 }
 
 impl SumAndLargest {
     /// Adds a number. It is refused if all numbers but the largest one are then more than `most`.
-    fn add_or_refuse(&mut self, number: u64, most: u64, why: impl Fn() -> String) -> Result<(), String> {
+    pub(super) fn add_or_refuse(
+        &mut self,
+        number: u64,
+        most: u64,
+        why: impl Fn() -> String,
+    ) -> Result<(), String> {
         self.all = self.all.saturating_add(number);
         self.of_one = self.of_one.max(number);
         if self.all - self.of_one > most { Err(why()) } else { Ok(()) }

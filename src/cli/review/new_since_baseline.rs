@@ -1,5 +1,6 @@
 //! `--baseline` and `--write-baseline`: what is new since an earlier run, and the findings of this one.
 
+use super::limit_bytes_named_by_configs::{MAX_BYTES, SumAndLargest};
 use crate::cli::read_and_write_baseline_file;
 use crate::report::ReviewedObject;
 use crate::report::baseline_comparison::Comparison;
@@ -16,6 +17,8 @@ use std::path::{Path, PathBuf};
 #[derive(Default)]
 pub(super) struct Baselines {
     files: Vec<(PathBuf, RunningBaselineComparison, Coverage)>,
+    /// Their lengths: all stay in memory.
+    bytes: SumAndLargest,
     /// The findings of this run, if they are to be written.
     written: Option<BTreeMap<(PackedIdentity, &'static str), usize>>,
     coverage: Coverage,
@@ -38,6 +41,14 @@ impl Baselines {
         if let Some(number) = self.files.iter().position(|(known, ..)| *known == whole) {
             return Ok(BaselineNumber(number));
         }
+        let length = path.metadata().map_or(0, |about| about.len());
+        self.bytes.add_or_refuse(length, MAX_BYTES, || {
+            format!(
+                "{}: the baselines that the configuration files of this run name have more than 32 MiB in total; name one \
+                 baseline in a configuration file above, or review fewer directories at once",
+                path.display()
+            )
+        })?;
         let since = RunningBaselineComparison::new(read_and_write_baseline_file::read(path)?);
         self.files.push((whole, since, Coverage::default()));
         Ok(BaselineNumber(self.files.len() - 1))

@@ -128,6 +128,25 @@ pub(crate) fn add(suite: &mut Suite) {
         }
         Ok(())
     });
+    suite.add("config_file::configurations_name_long_baselines", || {
+        let scratch = scratch()?;
+        review(&scratch, &["pod.yaml", "--write-baseline", "short.json"])?;
+        let short = crate::support::read(&scratch.path().join("short.json"))?;
+        let pod = std::fs::read(scratch.path().join("pod.yaml")).map_err(|e| e.to_string())?;
+        for directory in ["a", "b", "c", "d"] {
+            scratch.write(&format!("{directory}/pod.yaml"), &pod)?;
+            scratch.write(&format!("{directory}/{NAME}"), "baseline: baseline.json\n")?;
+            scratch
+                .write(&format!("{directory}/baseline.json"), format!("{short}{}", " ".repeat(12 << 20)))?;
+        }
+        // The longest one does not count.
+        for (inputs, code) in [(["a", "b", "c"].as_slice(), 0), (&["a", "b", "c", "d"], 2)] {
+            let ran = review(&scratch, inputs)?;
+            same(&format!("exit code of {inputs:?}: {}", ran.stderr), code, ran.code)?;
+            same("the limit is named", code == 2, ran.stderr.contains("have more than 32 MiB in total"))?;
+        }
+        Ok(())
+    });
     suite.add("config_file::configurations_share_the_files_that_they_name", || Ok(shared_files()?));
     suite.add("config_file::configurations_repeat_no_long_file", || Ok(repeated()?));
     suite.add("config_file::many_stars_in_patterns_of_many_files", || Ok(stars()?));
