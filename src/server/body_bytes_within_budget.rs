@@ -75,6 +75,11 @@ impl BytesWithinBudget {
         self.weight.escapes()
     }
 
+    /// The same of texts that have one, keys included.
+    pub(super) fn texts_with_escapes(&self) -> usize {
+        self.weight.texts_with_escapes()
+    }
+
     /// Adds bytes if the budget has room for them. Allocated capacity counts, not length. The capacity grows by a part of
     /// itself; a vector by its own rule would double it beyond what is counted.
     pub(super) fn push_if_budget_has_room(&mut self, data: &[u8]) -> Result<(), NoRoom> {

@@ -1,11 +1,12 @@
 //! Budgets of all requests together: concurrent requests, and bytes of bodies and answers. Requests with small bodies have a
 //! share of each for themselves, so that a sender of large ones, or the API server that passes them on, can still send them.
 
+use super::bodies_being_read::BodiesBeingRead;
 use super::body_bytes_within_budget::BytesWithinBudget;
 use super::default_limits_and_deadlines::Limits;
 use super::fair_share_per_client_address::{BudgetForSmallAndLarge, ShareOfAddress};
 use super::fair_share_per_namespace::{Amount, ShareOfNamespace, SharesOfNamespaces};
-use super::namespace_of_body::{hash_of_namespace_if_complete, name_does_not_end};
+use super::namespace_of_body::{has_long_name_without_end, hash_of_namespace_if_complete};
 use super::turns_of_decisions_and_handshakes::Turns;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,6 +16,8 @@ pub(crate) struct Budgets {
     requests: Arc<BudgetForSmallAndLarge>,
     bytes: Arc<BudgetForSmallAndLarge>,
     namespaces: Arc<SharesOfNamespaces>,
+    /// The bodies that hold bytes and are not complete.
+    pub(super) being_read: Arc<BodiesBeingRead>,
     /// Whose turn it is.
     pub(super) turns: Turns,
 }
@@ -36,6 +39,7 @@ impl Budgets {
             namespaces: SharesOfNamespaces::new(Arc::clone(&requests), Arc::clone(&bytes)),
             requests,
             bytes,
+            being_read: Arc::default(),
             turns: Turns::new(limits.large_decisions),
         }
     }
@@ -81,7 +85,7 @@ impl Budgets {
         let Some(namespace) = hash_of_namespace_if_complete(held.bytes()) else {
             // It would be read to its end without a share: a user may give a pod a name of megabytes, and an API server calls
             // webhooks before it checks the name.
-            return match name_does_not_end(held.bytes()) {
+            return match has_long_name_without_end(held.bytes()) {
                 true => Err(RefusedByFirstBytes::NameTooLong),
                 false => Ok(()),
             };
@@ -91,6 +95,12 @@ impl Budgets {
         let share = self.namespaces.take_share_or_refuse(held.peer(), namespace, amount);
         held.keep_share_of_namespace(share.ok_or(RefusedByFirstBytes::NamespaceHoldsTooMuch)?);
         Ok(())
+    }
+
+    /// Asks incomplete bodies of another address to make room for a body; `false` if no other address holds much more.
+    pub(super) fn ask_incomplete_bodies_to_make_room_for(&self, held: &BytesWithinBudget) -> bool {
+        let all = self.bytes.bytes_of_address(held.peer());
+        self.being_read.ask_to_make_room_for(held.peer(), all.saturating_sub(held.bytes().len()))
     }
 
     /// An empty body of an address. The length in its header reserves no memory.

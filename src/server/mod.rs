@@ -8,6 +8,7 @@ mod api_server_timeout;
 mod audience_by_client_certificates;
 mod background_tasks;
 mod begin_in_turn;
+mod bodies_being_read;
 mod body_bytes_within_budget;
 mod budgets_for_requests_and_bytes;
 mod certificate_source_and_file_reload;

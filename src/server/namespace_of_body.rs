@@ -35,9 +35,16 @@ pub(super) fn hash_of_namespace_if_complete(body: &[u8]) -> Option<u64> {
     Some(HASHES.hash_one(name.get(..end)?))
 }
 
-/// Whether the name of the object does not end in this beginning of a body.
-pub(super) fn name_does_not_end(body: &[u8]) -> bool {
+/// A name is too long if this much of it is there and it goes on (bytes). Less than 1 KiB stands before the name of an object.
+pub(super) const MIN_LONG_NAME: usize = 60 * 1024;
+
+/// Whether the name of the object does not end in this beginning of a body, although it has this much of it.
+pub(super) fn has_long_name_without_end(body: &[u8]) -> bool {
     let Some(mut name) = text_behind_first_key(body, KEY_OF_NAME) else { return false };
+    // Where the object has no name, this may be another name inside of it.
+    if name.len() < MIN_LONG_NAME {
+        return false;
+    }
     while let Some(at) = memchr::memchr2(b'"', b'\\', name) {
         if name.get(at) == Some(&b'"') {
             return false;
@@ -88,16 +95,17 @@ mod tests {
 
     #[test]
     fn a_name_ends_with_a_quote_that_is_not_escaped() {
+        let long = "n".repeat(MIN_LONG_NAME);
         for (begin, expected) in [
-            (r#"{"name":"pod"#, true),
-            (r#"{"name": "pod\""#, true),
-            (r#"{"name":"pod\"#, true),
-            (r#"{"name":"pod\\""#, false),
-            (r#"{"name":"","namespace":"#, false),
-            (r#"{"name":"#, false),
-            (r#"{"generateName":"pod"#, false),
+            (format!(r#"{{"name":"{long}"#), true),
+            (format!(r#"{{"name": "{long}\""#), true),
+            (format!(r#"{{"name":"{long}\"#), true),
+            (format!(r#"{{"name":"{long}\\""#), false),
+            (format!(r#"{{"name":"","namespace":"{long}"#), false),
+            (format!(r#"{{"generateName":"{long}"#), false),
+            (format!(r#"{{"spec":"{long}","name":"n"#), false),
         ] {
-            assert_eq!(name_does_not_end(begin.as_bytes()), expected, "{begin}");
+            assert_eq!(has_long_name_without_end(begin.as_bytes()), expected, "{begin:.20}");
         }
     }
 }

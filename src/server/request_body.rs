@@ -3,11 +3,12 @@
 //! ([`super::estimate_memory_of_decision`] estimates it) and one with too many escape sequences.
 
 use super::begin_in_turn::begin_in_turn;
+use super::bodies_being_read::BodyBeingRead;
 use super::body_bytes_within_budget::BytesWithinBudget;
 use super::budgets_for_requests_and_bytes::RefusedByFirstBytes;
 use super::client_address_and_connection::Caller;
 use super::connection_activity_and_slow_clients::READ_PER_TURN;
-use super::estimate_memory_of_decision::MAX_ESCAPES;
+use super::estimate_memory_of_decision::{MAX_ESCAPES, MAX_TEXTS_WITH_ESCAPES};
 use super::fair_share_per_client_address::{MAX_SMALL_BODY_BYTES, NoRoom};
 use super::framing_of_bodies::FramingOfBodies;
 use super::http_answers::{BUSY_BECAUSE_OF_MEMORY, BUSY_BECAUSE_OF_NAMESPACE, count_and_answer_busy, plain};
@@ -20,6 +21,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use http_body_util::BodyExt;
 use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// Why a body is not read to its end.
@@ -36,6 +38,11 @@ enum Unread {
 const PIECES_ALLOWED_TO_ANY_BODY: usize = 1024;
 /// Average length from which on a body may have more pieces (bytes). An API server sends pieces of kilobytes.
 const MIN_AVERAGE_PIECE_BYTES: usize = 1024;
+
+/// How often a body waits until others have made room for a part of it.
+const MOST_WAITS_FOR_ROOM: usize = 32;
+/// How long each time: the other bodies are dropped when their tasks run again.
+const WAIT_FOR_ROOM: Duration = Duration::from_millis(2);
 
 /// Reads the body of a request, within its limits of size, memory and time.
 pub(super) async fn read(state: &State, request: Request) -> Result<BytesWithinBudget, Response> {
@@ -130,17 +137,50 @@ async fn collect(
     if held.stated_length().is_some_and(|length| length > most) {
         return Err(Unread::TooLarge);
     }
-    while let Some(data) = body.next_bytes().await? {
+    // Most bodies are complete after their first part.
+    let mut incomplete: Option<BodyBeingRead> = None;
+    loop {
+        let next = match &incomplete {
+            None => body.next_bytes().await?,
+            Some(incomplete) => tokio::select! {
+                biased;
+                () = incomplete.wait_until_asked_to_make_room() => return Err(Unread::Memory),
+                next = body.next_bytes() => next?,
+            },
+        };
+        let Some(data) = next else { return Ok(held) };
         if body.bytes > most {
             return Err(Unread::TooLarge);
         }
         let was_small = held.bytes().len() <= MAX_SMALL_BODY_BYTES;
-        held.push_if_budget_has_room(&data).map_err(|NoRoom| Unread::Memory)?;
+        push_or_wait_for_room(state, &mut held, &data).await?;
         if was_small && held.bytes().len() > MAX_SMALL_BODY_BYTES {
             state.budgets.take_share_of_large_body(&mut held).map_err(Unread::FirstBytes)?;
         }
+        if held.stated_length() != Some(held.bytes().len()) {
+            let add = || state.budgets.being_read.add_body_of_address(held.peer());
+            incomplete.get_or_insert_with(add).record_bytes(held.bytes().len());
+        }
     }
-    Ok(held)
+}
+
+/// Adds bytes to a body. If there is no room for them, incomplete bodies of another address may make room, if they hold much
+/// more than this address.
+async fn push_or_wait_for_room(
+    state: &State,
+    held: &mut BytesWithinBudget,
+    data: &[u8],
+) -> Result<(), Unread> {
+    for _ in 0..MOST_WAITS_FOR_ROOM {
+        if held.push_if_budget_has_room(data).is_ok() {
+            return Ok(());
+        }
+        if !state.budgets.ask_incomplete_bodies_to_make_room_for(held) {
+            break;
+        }
+        tokio::time::sleep(WAIT_FOR_ROOM).await;
+    }
+    held.push_if_budget_has_room(data).map_err(|NoRoom| Unread::Memory)
 }
 
 /// Reads the rest of a refused body, up to four times the limit: a client that still writes when the connection closes would
@@ -178,10 +218,12 @@ pub(super) fn refuse_too_much_memory(state: &State, decoded: usize) -> Response 
     count_and_answer_too_large(state, &text)
 }
 
-/// The refusal of a body with more than [`MAX_ESCAPES`].
-pub(super) fn refuse_too_many_escapes(state: &State, escapes: usize) -> Response {
+/// The refusal of a body with more than [`MAX_ESCAPES`], or more than [`MAX_TEXTS_WITH_ESCAPES`].
+pub(super) fn refuse_too_many_escapes(state: &State, held: &BytesWithinBudget) -> Response {
+    let (escapes, texts) = (held.escapes(), held.texts_with_escapes());
     let text = format!(
-        "the texts of the body have {escapes} escape sequences, such as \\n and \\\"; at most {MAX_ESCAPES} escape sequences are allowed"
+        "the body has {escapes} escape sequences, such as \\n and \\\", in {texts} texts; at most {MAX_ESCAPES} escape sequences in at \
+         most {MAX_TEXTS_WITH_ESCAPES} texts are allowed"
     );
     count_and_answer_too_large(state, &text)
 }
@@ -241,5 +283,53 @@ mod tests {
         assert_eq!(taken.load(Ordering::Relaxed), 100 * each, "all of them are read");
         let turns = 2 * state.limits.large_decisions;
         assert!(most_in_one_round <= turns * READ_PER_TURN, "{most_in_one_round} bytes in one round");
+    }
+
+    /// A body of which one part is there, and no more comes.
+    struct Stalled(Option<Bytes>);
+
+    impl hyper::body::Body for Stalled {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<hyper::body::Frame<Bytes>, Infallible>>> {
+            self.0.take().map_or(Poll::Pending, |part| Poll::Ready(Some(Ok(hyper::body::Frame::data(part)))))
+        }
+    }
+
+    /// Addresses that send parts of bodies and nothing more keep no other address out.
+    #[test]
+    fn incomplete_bodies_of_many_addresses_make_room() {
+        let mut state = State::bare();
+        state.limits.body_budget = 4 << 20;
+        state.budgets = crate::server::budgets_for_requests_and_bytes::Budgets::new(&state.limits);
+        let state = Arc::new(state);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let read = |address: [u8; 4], body: Body, length: usize| {
+            let state = Arc::clone(&state);
+            async move {
+                let held = state.budgets.empty_body_of_address(IpAddr::from(address), Some(length));
+                let mut body = CountedBody { body, framing: None, bytes: 0, pieces: 0 };
+                collect(&state, &mut body, held).await.map_err(|_| ())
+            }
+        };
+        runtime.block_on(async {
+            let mut stalled = tokio::task::JoinSet::new();
+            for n in 0..400_u16 {
+                let [_, last] = (n % 20).to_be_bytes();
+                let part = Bytes::from(vec![b' '; 100_000]);
+                stalled.spawn(read([10, 0, 1, last], Body::new(Stalled(Some(part))), 8_000_000));
+            }
+            tokio::task::yield_now().await;
+            let other = || read([10, 0, 0, 1], Body::from(vec![b' '; 500_000]), 500_000);
+            assert!(other().await.is_err(), "there is no room, and all bodies are new");
+            tokio::time::sleep(Duration::from_millis(600)).await;
+            assert!(other().await.is_ok());
+            let small = read([10, 0, 0, 2], Body::from(vec![b' '; 40_000]), 40_000).await;
+            assert!(small.is_ok());
+        });
     }
 }

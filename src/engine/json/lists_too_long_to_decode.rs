@@ -9,3 +9,6 @@ pub(super) const MAX_OBJECTS: usize = 10_000;
 pub(super) const MAX_MEMORY_OF_OBJECTS: usize = 1 << 20;
 /// Most resources of one container.
 pub(crate) const MAX_RESOURCES: usize = 64;
+/// Longest name of a resource of a container (bytes): a DNS name, a slash and a name (k8s.io/apimachinery
+/// pkg/util/validation, `IsQualifiedName`).
+pub(super) const MAX_RESOURCE_NAME: usize = 253 + 1 + 63;

@@ -1,7 +1,7 @@
 //! Building blocks of the read model: values that borrow from the request body and read `null` as absent, as Go's
 //! decoder does (encoding/json keeps the zero value when it reads `null`).
 
-use super::lists_too_long_to_decode::{MAX_MEMORY_OF_OBJECTS, MAX_OBJECTS, MAX_RESOURCES};
+use super::lists_too_long_to_decode::{MAX_MEMORY_OF_OBJECTS, MAX_OBJECTS, MAX_RESOURCE_NAME, MAX_RESOURCES};
 use super::quantity::shorten_with_same_meaning;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
@@ -228,7 +228,7 @@ impl<'a, V> Pairs<'a, V> {
 /// Fewer quantities than this are searched one by one: real containers have a handful.
 const FEW: usize = 16;
 
-/// Quantities by resource, in the order of the body; more than 64 cannot be read. Many of them are in the order of their names, each once: rules look
+/// Quantities by resource, in the order of the body; more than 64, or longer names than any resource has, cannot be read. Many of them are in the order of their names, each once: rules look
 /// every name up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quantities<'a>(Pairs<'a, QuantityText<'a>>);
@@ -259,6 +259,14 @@ impl<'a> Deref for Quantities<'a> {
 impl<'de: 'a, 'a> Deserialize<'de> for Quantities<'a> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let mut pairs = Pairs::deserialize_at_most(d, MAX_RESOURCES)?;
+        // Every look-up of a name reads all of it.
+        if let Some((name, _)) = pairs.0.iter().find(|(name, _)| name.len() > MAX_RESOURCE_NAME) {
+            let length = name.len();
+            let why = format!(
+                "a resource name has {length} bytes; resource names have at most {MAX_RESOURCE_NAME}"
+            );
+            return Err(de::Error::custom(why));
+        }
         if pairs.0.len() >= FEW {
             // Of equal names the last one counts, which is now the first.
             pairs.0.reverse();

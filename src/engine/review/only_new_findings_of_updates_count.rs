@@ -133,14 +133,22 @@ pub(super) fn changes_more_than_metadata_and_status(
 
 type Members<'a> = Pairs<'a, Option<&'a RawValue>>;
 
-/// Whether two objects are equal except for metadata and status. The API server writes both in the same form.
+/// Most members of an object that are compared one by one. Objects of people have a dozen.
+const MAX_MEMBERS: usize = 256;
+
+/// Whether two objects are equal except for metadata and status. The API server writes both in the same form. Objects with too
+/// many members count as different, unless they have them in the same order.
 fn equal_except_metadata_and_status(new: &Members<'_>, old: &Members<'_>) -> bool {
-    let text = |value: &Option<&RawValue>| value.map_or("null", RawValue::get).to_owned();
-    let relevant = |members: &Members<'_>| -> BTreeMap<String, String> {
+    fn judged<'m>(members: &'m Members<'_>) -> impl Iterator<Item = (&'m str, &'m str)> {
         let judged = members.iter().filter(|(key, _)| !matches!(*key, "metadata" | "status"));
-        judged.map(|(key, value)| (key.to_owned(), text(value))).collect()
-    };
-    relevant(new) == relevant(old)
+        judged.map(|(key, value)| (key, value.map_or("null", RawValue::get)))
+    }
+    if judged(new).eq(judged(old)) {
+        return true;
+    }
+    let are_few = |members| judged(members).nth(MAX_MEMBERS).is_none();
+    let sorted = |members| judged(members).collect::<BTreeMap<&str, &str>>();
+    are_few(new) && are_few(old) && sorted(new) == sorted(old)
 }
 
 #[cfg(test)]
@@ -215,5 +223,26 @@ mod tests {
             assert_eq!(changes_more_than_metadata_and_status(&new, Some(&old)), Ok(expected), "{new}");
             assert_eq!(changes_more_than_metadata_and_status(&new, None), Ok(true), "{new}");
         }
+    }
+
+    #[test]
+    fn members_count_in_any_order_unless_they_are_too_many() {
+        let changes = |new: &str, old: &str| changes_more_than_metadata_and_status(new, Some(old)).unwrap();
+        for (new, old, expected) in [
+            (r#"{"spec":1,"status":1}"#, r#"{"status":2,"metadata":{},"spec":1}"#, false),
+            (r#"{"spec":1}"#, r#"{"spec":2}"#, true),
+            (r#"{"a":1,"b":2}"#, r#"{"b":2,"a":1}"#, false),
+            (r#"{"a":1,"a":2}"#, r#"{"a":2}"#, false),
+            (r#"{"a":null}"#, "{}", true),
+        ] {
+            assert_eq!(changes(new, old), expected, "{new} {old}");
+        }
+        let members = |numbers: &mut dyn Iterator<Item = usize>| {
+            format!("{{{}}}", numbers.map(|n| format!("\"k{n}\":{n}")).collect::<Vec<_>>().join(","))
+        };
+        let (few, many) = (MAX_MEMBERS, MAX_MEMBERS + 1);
+        assert!(!changes(&members(&mut (0..few)), &members(&mut (0..few).rev())));
+        assert!(changes(&members(&mut (0..many)), &members(&mut (0..many).rev())));
+        assert!(!changes(&members(&mut (0..many)), &members(&mut (0..many))));
     }
 }

@@ -79,6 +79,16 @@ fn escaped() -> Outcome {
     assert!(answer.body.contains("at most 300000 escape sequences"), "{}", answer.body);
     assert_eq!(server.metric("fabric_admission_shed_total{reason=\"too_large\"}")?, 1.0);
     assert_eq!(server.post("/mutate", &of(290_000))?.status, 200);
+    // Each text with one is copied.
+    let of = |texts: usize| {
+        let mut pod = bare_pod();
+        pod["spec"]["containers"][0]["args"] = vec!["a\n"; texts].into();
+        review("u", ("", "Pod"), "CREATE", &pod).to_string().into_bytes()
+    };
+    let answer = server.post("/mutate", &of(51_000))?;
+    assert_eq!(answer.status, 413, "{}", answer.body);
+    assert!(answer.body.contains("in at most 50000 texts"), "{}", answer.body);
+    assert_eq!(server.post("/mutate", &of(49_000))?.status, 200);
     Ok(())
 }
 
