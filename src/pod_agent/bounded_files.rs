@@ -12,8 +12,8 @@ pub(super) const MAX_SYSFS_BYTES: usize = 4 << 10;
 pub(super) const MAX_OTHER_BYTES: usize = 64 << 10;
 /// Most entries of a directory that are read.
 pub(super) const MAX_ENTRIES: usize = 4096;
-/// The same of a directory of one device or interface: its ports, or its RDMA devices. There are one or two.
-const MAX_ENTRIES_OF_DEVICE: usize = 64;
+/// The same of the RDMA devices of one interface. There is one, seldom two.
+const MAX_DEVICES_OF_INTERFACE: usize = 64;
 
 /// The root of the tree that is read: `/` in a pod, a directory in a test or for a recorded tree.
 #[derive(Debug, Clone)]
@@ -106,10 +106,17 @@ impl Root {
         self.names_at_most(path, MAX_ENTRIES, too_many)
     }
 
-    /// The same of a directory of one device or interface.
-    pub(super) fn names_in_directory_of_device(&self, path: &str) -> Reading<Vec<String>> {
+    /// The same of the RDMA devices of one interface.
+    pub(super) fn names_in_directory_of_interface(&self, path: &str) -> Reading<Vec<String>> {
         let too_many = Unreadable::NotRead("the directory has more than 64 entries");
-        self.names_at_most(path, MAX_ENTRIES_OF_DEVICE, too_many)
+        self.names_at_most(path, MAX_DEVICES_OF_INTERFACE, too_many)
+    }
+
+    /// Which entries of a directory have numbers from 1 to `most`. Others are not looked at: a device of a switch has a port for
+    /// each virtual function, and a tree of files may have any number.
+    pub(super) fn numbers_in_directory(&self, path: &str, most: u32) -> Reading<Vec<u32>> {
+        fs::read_dir(self.path_under_root(path)).map_err(|error| reason(&error))?;
+        Ok((1..=most).filter(|number| self.exists(&format!("{path}/{number}"))).collect())
     }
 
     fn names_at_most(&self, path: &str, most: usize, too_many: Unreadable) -> Reading<Vec<String>> {

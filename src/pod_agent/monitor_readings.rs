@@ -15,7 +15,7 @@ use std::net::IpAddr;
 const DEVICES: &str = "/sys/class/infiniband";
 /// Most devices and most ports of a device that are read.
 const MOST_DEVICES: usize = 512;
-const MOST_PORTS: usize = 16;
+const MOST_PORTS: u32 = 16;
 /// Most rows of a GID table.
 const MAX_GID_ROWS: u32 = 256;
 /// `ARPHRD_INFINIBAND`, the type of an interface of IP over InfiniBand.
@@ -55,9 +55,9 @@ impl Counters {
         self.known.extend(names.iter().take(MOST_DEVICES.saturating_sub(self.known.len())).cloned());
         for device in names {
             let path = format!("{DEVICES}/{device}/ports");
-            let ports = self.root.names_in_directory_of_device(&path);
+            let ports = self.root.numbers_in_directory(&path, MOST_PORTS);
             let ports = value_or_keep_reason(ports, &path, &mut readings.unreadable);
-            for number in ports.iter().flatten().filter_map(|name| name.parse().ok()).take(MOST_PORTS) {
+            for number in ports.into_iter().flatten() {
                 readings.ports.push(read_port(&self.root, &device, number, &mut readings.unreadable));
             }
         }

@@ -12,7 +12,7 @@ const INTERFACES: &str = "/sys/class/net";
 const DEVICE_FILES: &str = "/dev/infiniband";
 
 /// Most ports of a device that are read.
-const MAX_PORTS: usize = 16;
+const MAX_PORTS: u32 = 16;
 /// Most rows of a GID or P_Key table that are read.
 const MAX_ROWS: u32 = 256;
 /// Most rows of all GID tables, and of all P_Key tables, that are read: full tables of 64 ports.
@@ -66,9 +66,8 @@ pub(super) fn read_devices(root: &Root, nodes: &Reading<Vec<VerbsNode>>) -> Read
 
 fn read_device(root: &Root, is_usable: bool, name: String, left: &mut RowsLeft) -> Device {
     let path = format!("{DEVICES}/{name}");
-    let ports = root.names_in_directory_of_device(&format!("{path}/ports")).map(|names| {
-        let numbers = names.iter().filter_map(|name| name.parse().ok()).take(MAX_PORTS);
-        numbers.map(|number| read_port(root, is_usable, (&path, number), left)).collect()
+    let ports = root.numbers_in_directory(&format!("{path}/ports"), MAX_PORTS).map(|numbers| {
+        numbers.into_iter().map(|number| read_port(root, is_usable, (&path, number), left)).collect()
     });
     Device {
         pci_path: root.path_without_links(&format!("{path}/device")),
@@ -171,7 +170,7 @@ pub(super) fn read_interfaces(root: &Root) -> Reading<Vec<Interface>> {
             mtu: root.read_and_parse(&at("mtu"), decimal),
             operstate: root.read_and_parse(&at("operstate"), text),
             hardware_address: root.read_and_parse(&at("address"), text),
-            devices: root.names_in_directory_of_device(&at("device/infiniband")),
+            devices: root.names_in_directory_of_interface(&at("device/infiniband")),
             name,
         }
     };

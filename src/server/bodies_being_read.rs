@@ -1,23 +1,18 @@
 //! Bodies that are not complete, of all addresses. A client may send a part of a body and then nothing more, so that its bytes
-//! stay in memory until the time for bodies is over. If memory runs out, such a body of the address that holds most of them
-//! makes room for an address that holds less.
+//! stay in memory until the time for bodies is over. If memory runs out, such a body makes room for another one.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
-use std::net::IpAddr;
+use super::fair_share_per_client_address::Size;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// How much is made room for at once (bytes).
-const ROOM: usize = 256 * 1024;
-/// Most bodies that make room at once (count).
-const MOST_AT_ONCE: usize = 16;
-/// A body that is incomplete for this long may have to make room. All of a body from an API server arrives within milliseconds.
-const MIN_AGE: Duration = Duration::from_millis(500);
-/// The address that makes room holds at least this many times as much as the other one: of equal addresses, none gives way to
-/// another.
-const TIMES_AS_MUCH: usize = 2;
+const ROOM: usize = 64 * 1024;
+/// A body is stalled if less than [`PROGRESS`] of it arrives in this time. A body of an API server arrives much faster.
+const STALLED_AFTER: Duration = Duration::from_millis(500);
+/// What counts as progress (bytes).
+const PROGRESS: usize = 32 * 1024;
 
 /// The bodies.
 #[derive(Debug, Default)]
@@ -26,17 +21,15 @@ pub(super) struct BodiesBeingRead(Mutex<Bodies>);
 #[derive(Debug, Default)]
 struct Bodies {
     next: u64,
-    /// By number: the oldest one comes first.
-    all: BTreeMap<u64, Body>,
-    /// Bytes by address.
-    bytes: HashMap<IpAddr, usize>,
+    all: HashMap<u64, Body>,
 }
 
 #[derive(Debug)]
 struct Body {
-    peer: IpAddr,
-    since: Instant,
-    bytes: usize,
+    /// When it last made progress, and how many bytes were there.
+    progress: (Instant, usize),
+    /// Its share of the budget (bytes), and of which part.
+    share: (usize, Size),
     make_room: Arc<Notify>,
 }
 
@@ -53,72 +46,55 @@ impl BodiesBeingRead {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A body of an address, with no bytes so far.
-    pub(super) fn add_body_of_address(self: &Arc<Self>, peer: IpAddr) -> BodyBeingRead {
+    /// A body, with no bytes so far.
+    pub(super) fn add_body(self: &Arc<Self>) -> BodyBeingRead {
         let mut bodies = self.bodies();
         let number = bodies.next;
         bodies.next += 1;
         let make_room = Arc::new(Notify::new());
-        bodies.all.insert(
-            number,
-            Body { peer, since: Instant::now(), bytes: 0, make_room: Arc::clone(&make_room) },
-        );
+        let body = Body {
+            progress: (Instant::now(), 0),
+            share: (0, Size::Small),
+            make_room: Arc::clone(&make_room),
+        };
+        bodies.all.insert(number, body);
         BodyBeingRead { all: Arc::clone(self), number, make_room }
     }
 
-    /// Asks old bodies of the address that holds most to make room for one of another address, which holds so many bytes besides
-    /// that one; `false` if no other address holds much more.
-    pub(super) fn ask_to_make_room_for(&self, peer: IpAddr, besides: usize) -> bool {
-        self.ask_at(Instant::now(), peer, besides)
+    /// Asks the bodies that have stalled for the longest time to make room in a part of the budget; `false` if none has.
+    pub(super) fn ask_stalled_bodies_to_make_room(&self, size: Size) -> bool {
+        self.ask_at(Instant::now(), size)
     }
 
-    fn ask_at(&self, now: Instant, peer: IpAddr, besides: usize) -> bool {
+    fn ask_at(&self, now: Instant, size: Size) -> bool {
         let mut bodies = self.bodies();
+        let is_stalled = |body: &Body| now.duration_since(body.progress.0) >= STALLED_AFTER;
+        let stalled = bodies.all.iter().filter(|(_, body)| is_stalled(body) && body.share.1 == size);
+        let mut stalled: Vec<(Instant, u64)> =
+            stalled.map(|(number, body)| (body.progress.0, *number)).collect();
+        stalled.sort_unstable();
         let mut room = 0;
-        for _ in 0..MOST_AT_ONCE {
-            let held = |peer: &IpAddr| bodies.bytes.get(peer).copied().unwrap_or_default();
-            let old = bodies.all.iter().take_while(|(_, body)| now.duration_since(body.since) >= MIN_AGE);
-            let others = old.filter(|(_, body)| body.peer != peer && body.bytes > 0);
-            let of_most = others.max_by_key(|(number, body)| (held(&body.peer), Reverse(**number)));
-            let Some((number, body)) = of_most else { break };
-            let number = *number;
-            if held(&body.peer) < besides.saturating_mul(TIMES_AS_MUCH) {
-                break;
-            }
-            room += bodies.remove(number);
+        for (_, number) in stalled {
             if room >= ROOM {
                 break;
             }
+            let Some(body) = bodies.all.remove(&number) else { continue };
+            body.make_room.notify_one();
+            room += body.share.0;
         }
         room > 0
     }
 }
 
-impl Bodies {
-    /// Forgets a body, and asks it to make room. Its bytes.
-    fn remove(&mut self, number: u64) -> usize {
-        let Some(body) = self.all.remove(&number) else { return 0 };
-        body.make_room.notify_one();
-        self.count(body.peer, body.bytes, 0);
-        body.bytes
-    }
-
-    fn count(&mut self, peer: IpAddr, before: usize, now: usize) {
-        let bytes = self.bytes.entry(peer).or_default();
-        *bytes = bytes.saturating_sub(before).saturating_add(now);
-        if *bytes == 0 {
-            self.bytes.remove(&peer);
-        }
-    }
-}
-
 impl BodyBeingRead {
-    /// Records how many bytes are there.
-    pub(super) fn record_bytes(&self, bytes: usize) {
+    /// Records how many bytes are there, and the share of the budget (bytes).
+    pub(super) fn record_bytes(&self, bytes: usize, share: (usize, Size)) {
         let mut bodies = self.all.bodies();
         let Some(body) = bodies.all.get_mut(&self.number) else { return };
-        let (peer, before) = (body.peer, std::mem::replace(&mut body.bytes, bytes));
-        bodies.count(peer, before, bytes);
+        body.share = share;
+        if bytes >= body.progress.1 + PROGRESS {
+            body.progress = (Instant::now(), bytes);
+        }
     }
 
     /// Completes when the body has to make room.
@@ -129,7 +105,7 @@ impl BodyBeingRead {
 
 impl Drop for BodyBeingRead {
     fn drop(&mut self) {
-        self.all.bodies().remove(self.number);
+        self.all.bodies().all.remove(&self.number);
     }
 }
 
@@ -139,13 +115,9 @@ mod tests {
     use std::pin::pin;
     use std::task::{Context, Waker};
 
-    fn peer(last: u8) -> IpAddr {
-        IpAddr::from([10, 0, 0, last])
-    }
-
-    fn body(all: &Arc<BodiesBeingRead>, last: u8, bytes: usize) -> BodyBeingRead {
-        let body = all.add_body_of_address(peer(last));
-        body.record_bytes(bytes);
+    fn body(all: &Arc<BodiesBeingRead>, bytes: usize, size: Size) -> BodyBeingRead {
+        let body = all.add_body();
+        body.record_bytes(bytes, (bytes, size));
         body
     }
 
@@ -154,31 +126,30 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_bodies_of_who_holds_most_make_room() {
+    fn those_that_stalled_for_the_longest_time_make_room() {
         let all: Arc<BodiesBeingRead> = Arc::default();
-        let most: Vec<_> = (0..4).map(|_| body(&all, 1, 200 * 1024)).collect();
-        let less = body(&all, 2, 300 * 1024);
-        assert!(!all.ask_to_make_room_for(peer(3), 0), "all of them are new");
-        let later = Instant::now() + MIN_AGE;
-        assert!(all.ask_at(later, peer(3), 0));
-        assert_eq!(most.iter().map(is_asked).collect::<Vec<_>>(), [true, true, false, false]);
-        assert!(!is_asked(&less));
-        // Those that are left are asked next, of the addresses in turn.
-        assert!(all.ask_at(later, peer(3), 0));
-        assert_eq!((is_asked(&most[2]), is_asked(&less), is_asked(&most[3])), (true, true, false));
+        let stalled: Vec<_> = (0..3).map(|_| body(&all, ROOM / 2, Size::Large)).collect();
+        assert!(!all.ask_stalled_bodies_to_make_room(Size::Large), "all of them are new");
+        let later = Instant::now() + STALLED_AFTER;
+        assert!(!all.ask_at(later, Size::Small), "of the other part");
+        assert!(all.ask_at(later, Size::Large));
+        assert_eq!(stalled.iter().map(is_asked).collect::<Vec<_>>(), [true, true, false]);
+        assert!(all.ask_at(later, Size::Large));
+        assert!(is_asked(&stalled[2]));
+        assert!(!all.ask_at(later, Size::Large), "nobody is left");
+        drop(stalled);
+        assert!(all.bodies().all.is_empty());
     }
 
     #[test]
-    fn nobody_makes_room_for_who_holds_as_much() {
+    fn a_body_that_makes_progress_makes_no_room() {
         let all: Arc<BodiesBeingRead> = Arc::default();
-        let (one, other) = (body(&all, 1, 100), body(&all, 2, 10));
-        let later = Instant::now() + MIN_AGE;
-        assert!(!all.ask_at(later, peer(2), 51));
-        assert!(!all.ask_at(later, peer(1), 6), "the own body does not make room");
-        assert!(all.ask_at(later, peer(2), 50));
-        assert!(is_asked(&one) && !is_asked(&other));
-        drop((one, other));
-        assert!(all.bodies().all.is_empty() && all.bodies().bytes.is_empty());
-        assert!(!all.ask_at(later, peer(3), 0));
+        let (slow, fast) = (body(&all, 1000, Size::Small), body(&all, 1000, Size::Small));
+        let began = Instant::now();
+        std::thread::sleep(Duration::from_millis(20));
+        slow.record_bytes(PROGRESS - 1, (PROGRESS, Size::Small));
+        fast.record_bytes(PROGRESS, (PROGRESS, Size::Small));
+        assert!(all.ask_at(began + STALLED_AFTER, Size::Small));
+        assert!(is_asked(&slow) && !is_asked(&fast));
     }
 }

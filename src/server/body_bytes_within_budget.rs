@@ -60,6 +60,11 @@ impl BytesWithinBudget {
         &self.bytes
     }
 
+    /// The share of the budget (bytes), and of which part.
+    pub(super) fn share_of_budget(&self) -> (usize, Size) {
+        (self.share.pieces * PIECE, self.share.size)
+    }
+
     /// Address of the client.
     pub(super) fn peer(&self) -> IpAddr {
         self.share.peer

@@ -4,9 +4,11 @@
 use super::bodies_being_read::BodiesBeingRead;
 use super::body_bytes_within_budget::BytesWithinBudget;
 use super::default_limits_and_deadlines::Limits;
-use super::fair_share_per_client_address::{BudgetForSmallAndLarge, ShareOfAddress};
+use super::fair_share_per_client_address::{
+    BudgetForSmallAndLarge, MAX_SMALL_BODY_BYTES, ShareOfAddress, Size,
+};
 use super::fair_share_per_namespace::{Amount, ShareOfNamespace, SharesOfNamespaces};
-use super::namespace_of_body::{has_long_name_without_end, hash_of_namespace_if_complete};
+use super::namespace_of_body::{has_long_name, hash_of_namespace_if_complete};
 use super::turns_of_decisions_and_handshakes::Turns;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -27,7 +29,7 @@ pub(crate) struct Budgets {
 pub(super) enum RefusedByFirstBytes {
     /// Its namespace holds too much of what its address may hold.
     NamespaceHoldsTooMuch,
-    /// The name of its object does not end in these bytes.
+    /// The name of its object takes nearly all of these bytes.
     NameTooLong,
 }
 
@@ -85,7 +87,7 @@ impl Budgets {
         let Some(namespace) = hash_of_namespace_if_complete(held.bytes()) else {
             // It would be read to its end without a share: a user may give a pod a name of megabytes, and an API server calls
             // webhooks before it checks the name.
-            return match has_long_name_without_end(held.bytes()) {
+            return match has_long_name(held.bytes()) {
                 true => Err(RefusedByFirstBytes::NameTooLong),
                 false => Ok(()),
             };
@@ -97,10 +99,11 @@ impl Budgets {
         Ok(())
     }
 
-    /// Asks incomplete bodies of another address to make room for a body; `false` if no other address holds much more.
-    pub(super) fn ask_incomplete_bodies_to_make_room_for(&self, held: &BytesWithinBudget) -> bool {
-        let all = self.bytes.bytes_of_address(held.peer());
-        self.being_read.ask_to_make_room_for(held.peer(), all.saturating_sub(held.bytes().len()))
+    /// Asks stalled bodies to make room for more bytes of a body; `false` if no body is stalled.
+    pub(super) fn ask_stalled_bodies_to_make_room_for(&self, held: &BytesWithinBudget, more: usize) -> bool {
+        let is_small = held.bytes().len() + more <= MAX_SMALL_BODY_BYTES;
+        is_small && self.being_read.ask_stalled_bodies_to_make_room(Size::Small)
+            || self.being_read.ask_stalled_bodies_to_make_room(Size::Large)
     }
 
     /// An empty body of an address. The length in its header reserves no memory.
@@ -116,7 +119,6 @@ impl Budgets {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fair_share_per_client_address::MAX_SMALL_BODY_BYTES;
     use super::*;
 
     fn budgets(limits: Limits) -> Budgets {

@@ -57,12 +57,6 @@ impl BudgetForSmallAndLarge {
         self.large.taken().peers.get(&peer).copied().unwrap_or_default()
     }
 
-    /// Bytes of an address, in both parts.
-    pub(super) fn bytes_of_address(&self, peer: IpAddr) -> usize {
-        let of = |pool: &Pool| pool.taken().peers.get(&peer).copied().unwrap_or_default();
-        (of(&self.small) + of(&self.large)) * PIECE
-    }
-
     /// Bytes in use.
     pub(super) fn used_bytes(&self) -> usize {
         self.used() * PIECE

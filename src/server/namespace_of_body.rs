@@ -35,23 +35,25 @@ pub(super) fn hash_of_namespace_if_complete(body: &[u8]) -> Option<u64> {
     Some(HASHES.hash_one(name.get(..end)?))
 }
 
-/// A name is too long if this much of it is there and it goes on (bytes). Less than 1 KiB stands before the name of an object.
+/// In these first bytes of a body, the name of the object begins. Kinds and resources stand before it.
+const NAME_BEGINS_WITHIN: usize = 4 * 1024;
+
+/// A name of so many bytes or more is too long.
 pub(super) const MIN_LONG_NAME: usize = 60 * 1024;
 
-/// Whether the name of the object does not end in this beginning of a body, although it has this much of it.
-pub(super) fn has_long_name_without_end(body: &[u8]) -> bool {
-    let Some(mut name) = text_behind_first_key(body, KEY_OF_NAME) else { return false };
-    // Where the object has no name, this may be another name inside of it.
-    if name.len() < MIN_LONG_NAME {
-        return false;
-    }
+/// Whether so much of the name of the object is in this beginning of a body that it is too long.
+pub(super) fn has_long_name(body: &[u8]) -> bool {
+    let begins = body.get(..NAME_BEGINS_WITHIN).unwrap_or(body);
+    let Some(begun) = text_behind_first_key(begins, KEY_OF_NAME) else { return false };
+    let mut name = body.get(begins.len() - begun.len()..).unwrap_or_default();
+    let all = name.len();
     while let Some(at) = memchr::memchr2(b'"', b'\\', name) {
         if name.get(at) == Some(&b'"') {
-            return false;
+            return all - name.len() + at >= MIN_LONG_NAME;
         }
         name = name.get(at + 2..).unwrap_or_default();
     }
-    true
+    all >= MIN_LONG_NAME
 }
 
 /// What follows the first quote of the text behind a key.
@@ -94,18 +96,20 @@ mod tests {
     }
 
     #[test]
-    fn a_name_ends_with_a_quote_that_is_not_escaped() {
+    fn long_names_are_seen_in_the_first_bytes() {
         let long = "n".repeat(MIN_LONG_NAME);
+        let shorter = long.get(1..).unwrap();
         for (begin, expected) in [
             (format!(r#"{{"name":"{long}"#), true),
-            (format!(r#"{{"name": "{long}\""#), true),
-            (format!(r#"{{"name":"{long}\"#), true),
-            (format!(r#"{{"name":"{long}\\""#), false),
+            (format!(r#"{{"name": "{long}","namesp"#), true),
+            (format!(r#"{{"name":"{shorter}"#), false),
+            (format!(r#"{{"name":"{shorter}","namesp"#), false),
+            (format!(r#"{{"name":"\"{shorter}"#), true),
             (format!(r#"{{"name":"","namespace":"{long}"#), false),
             (format!(r#"{{"generateName":"{long}"#), false),
-            (format!(r#"{{"spec":"{long}","name":"n"#), false),
+            (format!(r#"{{"spec":"{}","name":"{long}"#, "x".repeat(NAME_BEGINS_WITHIN)), false),
         ] {
-            assert_eq!(has_long_name_without_end(begin.as_bytes()), expected, "{begin:.20}");
+            assert_eq!(has_long_name(begin.as_bytes()), expected, "{begin:.20}");
         }
     }
 }

@@ -78,7 +78,7 @@ pub(super) async fn read(state: &State, request: Request) -> Result<BytesWithinB
         }
         Ok(Err(Unread::FirstBytes(RefusedByFirstBytes::NameTooLong))) => Err(count_and_answer_too_large(
             state,
-            "the name of the object is longer than 60 KiB; names have at most 253 bytes",
+            "the name of the object has 60 KiB or more; names have at most 253 bytes",
         )),
         Ok(Err(Unread::Pieces)) => {
             Err(plain(StatusCode::BAD_REQUEST, "the body arrives in too many short pieces"))
@@ -153,32 +153,40 @@ async fn collect(
             return Err(Unread::TooLarge);
         }
         let was_small = held.bytes().len() <= MAX_SMALL_BODY_BYTES;
-        push_or_wait_for_room(state, &mut held, &data).await?;
+        push_or_wait_for_room(state, &mut held, &data, incomplete.as_ref()).await?;
         if was_small && held.bytes().len() > MAX_SMALL_BODY_BYTES {
             state.budgets.take_share_of_large_body(&mut held).map_err(Unread::FirstBytes)?;
         }
-        if held.stated_length() != Some(held.bytes().len()) {
-            let add = || state.budgets.being_read.add_body_of_address(held.peer());
-            incomplete.get_or_insert_with(add).record_bytes(held.bytes().len());
+        if held.stated_length() == Some(held.bytes().len()) {
+            incomplete = None;
+        } else {
+            let body = incomplete.get_or_insert_with(|| state.budgets.being_read.add_body());
+            body.record_bytes(held.bytes().len(), held.share_of_budget());
         }
     }
 }
 
-/// Adds bytes to a body. If there is no room for them, incomplete bodies of another address may make room, if they hold much
-/// more than this address.
+/// Adds bytes to a body. If there is no room for them, stalled bodies may make room.
 async fn push_or_wait_for_room(
     state: &State,
     held: &mut BytesWithinBudget,
     data: &[u8],
+    incomplete: Option<&BodyBeingRead>,
 ) -> Result<(), Unread> {
     for _ in 0..MOST_WAITS_FOR_ROOM {
         if held.push_if_budget_has_room(data).is_ok() {
             return Ok(());
         }
-        if !state.budgets.ask_incomplete_bodies_to_make_room_for(held) {
+        if !state.budgets.ask_stalled_bodies_to_make_room_for(held, data.len()) {
             break;
         }
-        tokio::time::sleep(WAIT_FOR_ROOM).await;
+        match incomplete {
+            None => tokio::time::sleep(WAIT_FOR_ROOM).await,
+            Some(incomplete) => tokio::select! {
+                () = incomplete.wait_until_asked_to_make_room() => return Err(Unread::Memory),
+                () = tokio::time::sleep(WAIT_FOR_ROOM) => {}
+            },
+        }
     }
     held.push_if_budget_has_room(data).map_err(|NoRoom| Unread::Memory)
 }
@@ -300,9 +308,9 @@ mod tests {
         }
     }
 
-    /// Addresses that send parts of bodies and nothing more keep no other address out.
+    /// Clients that send parts of bodies and nothing more keep no other client out.
     #[test]
-    fn incomplete_bodies_of_many_addresses_make_room() {
+    fn stalled_bodies_make_room() {
         let mut state = State::bare();
         state.limits.body_budget = 4 << 20;
         state.budgets = crate::server::budgets_for_requests_and_bytes::Budgets::new(&state.limits);

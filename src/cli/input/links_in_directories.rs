@@ -176,7 +176,7 @@ pub(in crate::cli) fn why_link_of_repository_is_refused(path: &Path) -> Option<S
             }
             None => {
                 return Some(format!(
-                    "the symbolic link leads to an open file of this process, which is outside of the repository {}; \
+                    "the symbolic link leads to an open file of a process, which is outside of the repository {}; \
                      replace the link with the file itself",
                     tree.display()
                 ));

@@ -175,7 +175,7 @@ pub(crate) fn add(suite: &mut Suite) {
             ("cluster: [../..]\n", "1:11", "../.. is outside of the repository "),
             ("cluster: [link]\n", "1:11", "link is outside of the repository "),
             ("cluster: [\"-\"]\n", "1:11", "- is standard input, which only the command line may name"),
-            ("cluster: [/proc/self/fd/0]\n", "1:11", "/proc/self/fd/0 is an open file of this process"),
+            ("cluster: [/proc/self/fd/0]\n", "1:11", "/proc/self/fd/0 leads to an open file of a process"),
             ("profiles: /dev/zero\n", "1:1", "/dev/zero is neither a file nor a directory"),
             ("baseline: ../../pod.yaml\n", "1:1", "../../pod.yaml is outside of the repository "),
             ("extend: ../base.yaml\n", "", ""),

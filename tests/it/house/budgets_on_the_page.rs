@@ -31,7 +31,7 @@ const ROWS: &[(&str, &str, &str)] = &[
         "src/server/estimate_memory_of_decision.rs",
         "MAX_TEXTS_WITH_ESCAPES",
     ),
-    ("name of the object", "src/server/fair_share_per_client_address.rs", "MAX_SMALL_BODY_BYTES"),
+    ("name of the object", "src/server/namespace_of_body.rs", "MIN_LONG_NAME"),
     ("containers of an injected pod", "src/engine/plan/why_pod_gets_nothing.rs", "MAX_CONTAINERS"),
     ("variables and resources", "src/engine/plan/patch_size_limit.rs", "MAX_BYTES_OF_ALL_TARGETS"),
     (

@@ -18,7 +18,8 @@ pub(super) fn join_or_refuse_outside_repository(directory: &Path, path: &Path) -
         return Err(format!("a path has at most {MAX_PATH} bytes, and this one has {length}"));
     }
     if path == Path::new("-") {
-        return Err("- is standard input, which only the command line may name".to_owned());
+        return Err("- is standard input, which only the command line may name; a file of this name is ./-"
+            .to_owned());
     }
     let joined = directory.join(path);
     let whole = match joined.canonicalize() {
@@ -26,7 +27,7 @@ pub(super) fn join_or_refuse_outside_repository(directory: &Path, path: &Path) -
         // A pipe, or a file that was deleted, to which only `/proc/self/fd` leads.
         Err(_) if joined.metadata().is_ok() => {
             return Err(format!(
-                "{} is an open file of this process, and not a file of the repository",
+                "{} leads to an open file of a process, and not to a file of the repository",
                 path.display()
             ));
         }
