@@ -17,8 +17,8 @@ const COPIES_OF_ESCAPED_TEXT: usize = 3;
 /// more. A body of JSON in texts, which is nearly all quotes, reaches the limit of memory sooner.
 pub(super) const MAX_ESCAPES: usize = 300_000;
 
-/// Most texts of a body that have an escape sequence, keys included (count). A short text with one takes longer than one in a long
-/// text, because it is copied each time that it is read: 176,000 such keys took 80 ms.
+/// Most texts of a body that have an escape sequence, keys included (count). Such a text is copied each time that it is read. A
+/// JobSet with 176,000 keys of this kind took 80 ms more than a plain one (release build, x86-64).
 pub(super) const MAX_TEXTS_WITH_ESCAPES: usize = 50_000;
 
 /// The estimate: the body, and every entry of a list or a map in it. It takes a body part by part.

@@ -228,8 +228,8 @@ impl<'a, V> Pairs<'a, V> {
 /// Fewer quantities than this are searched one by one: real containers have a handful.
 const FEW: usize = 16;
 
-/// Quantities by resource, in the order of the body; more than 64, or longer names than any resource has, cannot be read. Many of them are in the order of their names, each once: rules look
-/// every name up.
+/// Quantities by resource. More than 64 cannot be read, nor longer names than any resource has. A few are in the order of the
+/// body. Many are in the order of their names, each once: rules look every name up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quantities<'a>(Pairs<'a, QuantityText<'a>>);
 

@@ -133,7 +133,7 @@ pub(super) fn changes_more_than_metadata_and_status(
 
 type Members<'a> = Pairs<'a, Option<&'a RawValue>>;
 
-/// Most members of an object that are compared one by one. Objects of people have a dozen.
+/// Most members of an object that are compared in any order. Objects of people have a dozen.
 const MAX_MEMBERS: usize = 256;
 
 /// Whether two objects are equal except for metadata and status. The API server writes both in the same form. Objects with too

@@ -11,8 +11,8 @@ pub(super) const MAX_ELEMENTS: usize = 500;
 /// TrainJob of people takes a few hundred.
 const MAX_STEPS: usize = 16_000;
 
-/// Values of one join that are copied, whatever their length: the copies of all jobs are checked, up to four times. A variable has
-/// three.
+/// Values of one join that are copied, whatever their length. The copies of all jobs are checked, in an update with two readings
+/// of resources four times. A variable has three values.
 const MAX_COPIED: usize = 2_500;
 
 /// The length of text that is a step (bytes).

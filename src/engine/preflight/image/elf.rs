@@ -42,7 +42,7 @@ pub fn parse_elf(content: &[u8]) -> Reading<Elf> {
     };
     // The loader needs no section headers, and `strip --strip-section-headers` removes them.
     if table.iter().next().is_none() && is_dynamic(file.elf_program_headers()) {
-        return Err(Unreadable::NotRead("the file has no section headers, which preflight reads"));
+        return Err(Unreadable::NotRead("the file has no dynamic section, which preflight reads"));
     }
     for entry in table.iter() {
         let text = |most: usize| match table.string(entry).map_err(damaged)? {
