@@ -87,13 +87,17 @@ impl BodiesBeingRead {
 }
 
 impl BodyBeingRead {
-    /// Records how many bytes are there, and the share of the budget (bytes).
-    pub(super) fn record_bytes(&self, bytes: usize, share: (usize, Size)) {
-        let mut bodies = self.all.bodies();
-        let Some(body) = bodies.all.get_mut(&self.number) else { return };
-        body.share = share;
-        if bytes >= body.progress.1 + PROGRESS {
-            body.progress = (Instant::now(), bytes);
+    /// Records how many bytes are there, and the share of the budget (bytes). A body that was asked to make room, and then got
+    /// more bytes, counts as new.
+    pub(super) fn record_bytes(&mut self, bytes: usize, share: (usize, Size)) {
+        if !self.all.bodies().all.contains_key(&self.number) {
+            *self = self.all.add_body();
+        }
+        if let Some(body) = self.all.bodies().all.get_mut(&self.number) {
+            body.share = share;
+            if bytes >= body.progress.1 + PROGRESS {
+                body.progress = (Instant::now(), bytes);
+            }
         }
     }
 
@@ -116,7 +120,7 @@ mod tests {
     use std::task::{Context, Waker};
 
     fn body(all: &Arc<BodiesBeingRead>, bytes: usize, size: Size) -> BodyBeingRead {
-        let body = all.add_body();
+        let mut body = all.add_body();
         body.record_bytes(bytes, (bytes, size));
         body
     }
@@ -144,12 +148,16 @@ mod tests {
     #[test]
     fn a_body_that_makes_progress_makes_no_room() {
         let all: Arc<BodiesBeingRead> = Arc::default();
-        let (slow, fast) = (body(&all, 1000, Size::Small), body(&all, 1000, Size::Small));
+        let (mut slow, mut fast) = (body(&all, 1000, Size::Small), body(&all, 1000, Size::Small));
         let began = Instant::now();
         std::thread::sleep(Duration::from_millis(20));
         slow.record_bytes(PROGRESS - 1, (PROGRESS, Size::Small));
         fast.record_bytes(PROGRESS, (PROGRESS, Size::Small));
         assert!(all.ask_at(began + STALLED_AFTER, Size::Small));
         assert!(is_asked(&slow) && !is_asked(&fast));
+        assert!(all.ask_at(Instant::now() + STALLED_AFTER, Size::Small));
+        fast.record_bytes(PROGRESS + 1, (PROGRESS, Size::Small));
+        assert!(!is_asked(&fast), "more bytes came in between");
+        assert_eq!(all.bodies().all.len(), 1);
     }
 }

@@ -142,10 +142,11 @@ async fn collect(
     loop {
         let next = match &incomplete {
             None => body.next_bytes().await?,
+            // Bytes come first: where many bodies arrive, they may have waited for this task.
             Some(incomplete) => tokio::select! {
                 biased;
-                () = incomplete.wait_until_asked_to_make_room() => return Err(Unread::Memory),
                 next = body.next_bytes() => next?,
+                () = incomplete.wait_until_asked_to_make_room() => return Err(Unread::Memory),
             },
         };
         let Some(data) = next else { return Ok(held) };
@@ -153,7 +154,7 @@ async fn collect(
             return Err(Unread::TooLarge);
         }
         let was_small = held.bytes().len() <= MAX_SMALL_BODY_BYTES;
-        push_or_wait_for_room(state, &mut held, &data, incomplete.as_ref()).await?;
+        push_or_wait_for_room(state, &mut held, &data).await?;
         if was_small && held.bytes().len() > MAX_SMALL_BODY_BYTES {
             state.budgets.take_share_of_large_body(&mut held).map_err(Unread::FirstBytes)?;
         }
@@ -166,12 +167,11 @@ async fn collect(
     }
 }
 
-/// Adds bytes to a body. If there is no room for them, stalled bodies may make room.
+/// Adds bytes to a body. If no memory is left for them, the server gives up stalled bodies, and tries again.
 async fn push_or_wait_for_room(
     state: &State,
     held: &mut BytesWithinBudget,
     data: &[u8],
-    incomplete: Option<&BodyBeingRead>,
 ) -> Result<(), Unread> {
     for _ in 0..MOST_WAITS_FOR_ROOM {
         if held.push_if_budget_has_room(data).is_ok() {
@@ -180,13 +180,7 @@ async fn push_or_wait_for_room(
         if !state.budgets.ask_stalled_bodies_to_make_room_for(held, data.len()) {
             break;
         }
-        match incomplete {
-            None => tokio::time::sleep(WAIT_FOR_ROOM).await,
-            Some(incomplete) => tokio::select! {
-                () = incomplete.wait_until_asked_to_make_room() => return Err(Unread::Memory),
-                () = tokio::time::sleep(WAIT_FOR_ROOM) => {}
-            },
-        }
+        tokio::time::sleep(WAIT_FOR_ROOM).await;
     }
     held.push_if_budget_has_room(data).map_err(|NoRoom| Unread::Memory)
 }
@@ -333,7 +327,7 @@ mod tests {
             }
             tokio::task::yield_now().await;
             let other = || read([10, 0, 0, 1], Body::from(vec![b' '; 500_000]), 500_000);
-            assert!(other().await.is_err(), "there is no room, and all bodies are new");
+            assert!(other().await.is_err(), "no memory is left, and no body has stalled so far");
             tokio::time::sleep(Duration::from_millis(600)).await;
             assert!(other().await.is_ok());
             let small = read([10, 0, 0, 2], Body::from(vec![b' '; 40_000]), 40_000).await;
