@@ -75,14 +75,9 @@ impl BytesWithinBudget {
         self.weight.memory_of_decision()
     }
 
-    /// Escape sequences in the body, as far as a large one is known (count).
-    pub(super) fn escapes(&self) -> usize {
-        self.weight.escapes()
-    }
-
-    /// The same of texts that have one, keys included.
-    pub(super) fn texts_with_escapes(&self) -> usize {
-        self.weight.texts_with_escapes()
+    /// Which limit a large body exceeds, as an answer for its sender.
+    pub(super) fn exceeded_limit(&self) -> Option<String> {
+        self.weight.exceeded_limit()
     }
 
     /// Adds bytes if the budget has room for them. Allocated capacity counts, not length. The capacity grows by a part of

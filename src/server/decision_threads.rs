@@ -8,7 +8,7 @@
 
 use super::body_bytes_within_budget::BytesWithinBudget;
 use super::decide_and_catch_panic::{Decide, decide_log_count_and_answer};
-use super::estimate_memory_of_decision::{DecisionMemoryEstimate, MAX_ESCAPES, MAX_TEXTS_WITH_ESCAPES};
+use super::estimate_memory_of_decision::DecisionMemoryEstimate;
 use super::fair_share_per_client_address::MAX_SMALL_BODY_BYTES;
 use super::http_answers::{
     BUSY_BECAUSE_OF_NAMESPACE, count_and_answer_busy, count_and_answer_late, internal_error_answer,
@@ -67,8 +67,8 @@ async fn decide_on_small_then_large_thread(
 ) -> Response {
     let until = time.end;
     let work = async {
-        if held.escapes() > MAX_ESCAPES || held.texts_with_escapes() > MAX_TEXTS_WITH_ESCAPES {
-            return Some(request_body::refuse_too_many_escapes(state, &held));
+        if let Some(exceeded) = held.exceeded_limit() {
+            return Some(request_body::count_and_answer_too_large(state, &exceeded));
         }
         let decoded = held.estimated_memory_of_decision();
         let mut held = held;

@@ -15,11 +15,15 @@ const COPIES_OF_ESCAPED_TEXT: usize = 3;
 
 /// Most escape sequences of a body (count). Each reading of a text stops at each of them, so that 4 million took 130 ms and
 /// more. A body of JSON in texts, which is nearly all quotes, reaches the limit of memory sooner.
-pub(super) const MAX_ESCAPES: usize = 300_000;
+const MAX_ESCAPES: usize = 300_000;
 
 /// Most texts of a body that have an escape sequence, keys included (count). Such a text is copied each time that it is read. A
 /// JobSet with 176,000 keys of this kind took 80 ms more than a plain one (release build, x86-64).
-pub(super) const MAX_TEXTS_WITH_ESCAPES: usize = 50_000;
+const MAX_TEXTS_WITH_ESCAPES: usize = 50_000;
+
+/// Most white space of a body between its values (bytes). Each reading of the body looks at it again: 8 MiB in short runs took
+/// 25 ms more than plain text (release build, x86-64). API servers send none (Go's encoding/json, `Marshal`).
+const MAX_WHITE_SPACE: usize = 1 << 20;
 
 /// The estimate: the body, and every entry of a list or a map in it. It takes a body part by part.
 #[derive(Debug, Default, Clone, Copy)]
@@ -32,6 +36,8 @@ pub struct DecisionMemoryEstimate {
     in_texts: u32,
     escapes: u32,
     texts_with_escapes: u32,
+    /// Bytes of white space between values.
+    white_space: u32,
     /// Bytes of the text so far.
     text: u32,
     /// Whether this text has an escape.
@@ -65,16 +71,21 @@ impl DecisionMemoryEstimate {
         self.weighed.saturating_add(entries).saturating_add(in_texts).saturating_add(copies)
     }
 
-    /// Escape sequences (count).
-    #[must_use]
-    pub fn escapes(self) -> usize {
-        self.escapes as usize
-    }
-
-    /// Texts that have an escape sequence (count).
-    #[must_use]
-    pub fn texts_with_escapes(self) -> usize {
-        self.texts_with_escapes as usize
+    /// Which limit the body exceeds, as an answer for its sender. The limits hold for what has been weighed.
+    pub(super) fn exceeded_limit(self) -> Option<String> {
+        let Self { escapes, texts_with_escapes: texts, white_space, .. } = self;
+        if escapes as usize > MAX_ESCAPES || texts as usize > MAX_TEXTS_WITH_ESCAPES {
+            return Some(format!(
+                "the body has {escapes} escape sequences, such as \\n and \\\", in {texts} texts; at most {MAX_ESCAPES} escape \
+                 sequences in at most {MAX_TEXTS_WITH_ESCAPES} texts are allowed"
+            ));
+        }
+        (white_space as usize > MAX_WHITE_SPACE).then(|| {
+            format!(
+                "the body has {white_space} bytes of white space between its values; at most {MAX_WHITE_SPACE} are allowed; API \
+                 servers send none"
+            )
+        })
     }
 
     /// Weighs work as if it were so many bytes without entries.
@@ -100,8 +111,9 @@ impl DecisionMemoryEstimate {
     }
 
     fn weigh_until_text<'p>(&mut self, rest: &'p [u8]) -> &'p [u8] {
-        let (entries, from_quote) = count_entries_until(rest, |byte| byte == b'"');
+        let (Counts { entries, white_space }, from_quote) = count_until(rest, |byte| byte == b'"');
         self.entries += entries;
+        self.white_space += white_space;
         let Some((_, after)) = from_quote.split_first() else { return from_quote };
         self.within = Within::Text;
         after
@@ -110,8 +122,8 @@ impl DecisionMemoryEstimate {
     fn weigh_until_end_of_text_or_escape<'p>(&mut self, rest: &'p [u8]) -> &'p [u8] {
         let (mut at, mut escapes) = (rest, 0);
         loop {
-            let (entries, from_end) = count_entries_until(at, |byte| (byte == b'"') | (byte == b'\\'));
-            self.in_texts += entries;
+            let (counts, from_end) = count_until(at, |byte| (byte == b'"') | (byte == b'\\'));
+            self.in_texts += counts.entries;
             let after_text = match from_end {
                 [b'\\', _, after @ ..] => {
                     escapes += 1;
@@ -148,33 +160,48 @@ impl DecisionMemoryEstimate {
 /// How many bytes are looked at together, so that the compiler uses vectors.
 const BLOCK: usize = 16;
 
-/// The entries before the first byte of a kind, and the text from that byte on. Most texts are shorter than a block.
+/// What a part of a body has before its end.
+#[derive(Default, Clone, Copy)]
+struct Counts {
+    entries: u32,
+    white_space: u32,
+}
+
+/// Counts what stands before the first byte of a kind; beside it, the text from that byte on. Most texts are shorter than a
+/// block.
 #[inline(always)]
-fn count_entries_until(rest: &[u8], is_end: impl Fn(u8) -> bool) -> (u32, &[u8]) {
-    let mut entries = 0;
+fn count_until(rest: &[u8], is_end: impl Fn(u8) -> bool) -> (Counts, &[u8]) {
+    let mut counts = Counts::default();
     let (first, mut long) = rest.split_at_checked(BLOCK).unwrap_or((rest, &[]));
-    if let Some(at) = position_and_entries_before(first, &is_end, &mut entries) {
-        return (entries, rest.get(at..).unwrap_or_default());
+    if let Some(at) = position_and_counts_before(first, &is_end, &mut counts) {
+        return (counts, rest.get(at..).unwrap_or_default());
     }
     while let Some((block, after)) = long.split_first_chunk::<BLOCK>()
         && !block.iter().fold(false, |found, byte| found | is_end(*byte))
     {
-        entries += u32::from(block.iter().fold(0_u8, |sum, byte| sum + u8::from(is_entry(*byte))));
+        counts.entries += count_in_block(block, is_entry);
+        counts.white_space += count_in_block(block, is_white_space);
         long = after;
     }
-    let at = position_and_entries_before(long, &is_end, &mut entries).unwrap_or(long.len());
-    (entries, long.get(at..).unwrap_or_default())
+    let at = position_and_counts_before(long, &is_end, &mut counts).unwrap_or(long.len());
+    (counts, long.get(at..).unwrap_or_default())
 }
 
 #[inline(always)]
-fn position_and_entries_before(
+fn count_in_block(block: &[u8; BLOCK], is: impl Fn(u8) -> bool) -> u32 {
+    block.iter().fold(0_u8, |sum, byte| sum + u8::from(is(*byte))).into()
+}
+
+#[inline(always)]
+fn position_and_counts_before(
     bytes: &[u8],
     is_end: &impl Fn(u8) -> bool,
-    entries: &mut u32,
+    counts: &mut Counts,
 ) -> Option<usize> {
-    // The last byte that is looked at is a quote or a backslash, and no entry begins with one.
+    // The last byte that is looked at is a quote or a backslash: neither an entry nor white space.
     bytes.iter().position(|byte| {
-        *entries += u32::from(is_entry(*byte));
+        counts.entries += u32::from(is_entry(*byte));
+        counts.white_space += u32::from(is_white_space(*byte));
         is_end(*byte)
     })
 }
@@ -183,6 +210,11 @@ fn position_and_entries_before(
 /// at a whole block: that takes four times as long or more.
 fn is_entry(byte: u8) -> bool {
     (byte == b',') | (byte == b'{') | (byte == b'[')
+}
+
+/// JSON has four kinds of white space; the other bytes up to a space are errors between values.
+fn is_white_space(byte: u8) -> bool {
+    byte <= b' '
 }
 
 #[cfg(test)]
@@ -195,7 +227,7 @@ mod tests {
             for size in 1..=text.len() {
                 let mut weight = DecisionMemoryEstimate::default();
                 text.as_bytes().chunks(size).for_each(|part| weight.weigh_next_part_of_body(part));
-                assert_eq!(weight.escapes(), expected, "{text} by {size}");
+                assert_eq!(weight.escapes, expected, "{text} by {size}");
             }
         }
     }
@@ -210,7 +242,7 @@ mod tests {
             for size in 1..=text.len() {
                 let mut weight = DecisionMemoryEstimate::default();
                 text.as_bytes().chunks(size).for_each(|part| weight.weigh_next_part_of_body(part));
-                let found = (weight.texts_with_escapes(), weight.escaped_texts);
+                let found = (weight.texts_with_escapes, weight.escaped_texts);
                 assert_eq!(found, expected, "{text} by {size}");
             }
         }
@@ -226,6 +258,7 @@ mod tests {
             whole.weigh_next_part_of_body(body.as_bytes());
             let found = (whole.entries, whole.in_texts as usize, whole.escapes, whole.escaped_texts);
             assert_eq!(found, (3, 2 * length + 1, 1, 2 * length + 4));
+            assert_eq!(whole.white_space as usize, 4 * length);
         }
     }
 

@@ -8,7 +8,6 @@ use super::body_bytes_within_budget::BytesWithinBudget;
 use super::budgets_for_requests_and_bytes::RefusedByFirstBytes;
 use super::client_address_and_connection::Caller;
 use super::connection_activity_and_slow_clients::READ_PER_TURN;
-use super::estimate_memory_of_decision::{MAX_ESCAPES, MAX_TEXTS_WITH_ESCAPES};
 use super::fair_share_per_client_address::{MAX_SMALL_BODY_BYTES, NoRoom};
 use super::framing_of_bodies::FramingOfBodies;
 use super::http_answers::{BUSY_BECAUSE_OF_MEMORY, BUSY_BECAUSE_OF_NAMESPACE, count_and_answer_busy, plain};
@@ -206,7 +205,8 @@ async fn drop_rest(state: &State, body: &mut CountedBody<'_>, peer: IpAddr) {
     }
 }
 
-fn count_and_answer_too_large(state: &State, text: &str) -> Response {
+/// Refuses a body, and says why.
+pub(super) fn count_and_answer_too_large(state: &State, text: &str) -> Response {
     state.metrics.count_shed(Shed::TooLarge);
     plain(StatusCode::PAYLOAD_TOO_LARGE, text)
 }
@@ -216,16 +216,6 @@ pub(super) fn refuse_too_much_memory(state: &State, decoded: usize) -> Response 
     let (takes, most) = (decoded >> 20, MAX_MEMORY_OF_ALL_DECISIONS >> 20);
     let text = format!(
         "the body has too many list and map entries: decoding needs {takes} MiB of memory; at most {most} MiB are allowed"
-    );
-    count_and_answer_too_large(state, &text)
-}
-
-/// The refusal of a body with more than [`MAX_ESCAPES`], or more than [`MAX_TEXTS_WITH_ESCAPES`].
-pub(super) fn refuse_too_many_escapes(state: &State, held: &BytesWithinBudget) -> Response {
-    let (escapes, texts) = (held.escapes(), held.texts_with_escapes());
-    let text = format!(
-        "the body has {escapes} escape sequences, such as \\n and \\\", in {texts} texts; at most {MAX_ESCAPES} escape sequences in at \
-         most {MAX_TEXTS_WITH_ESCAPES} texts are allowed"
     );
     count_and_answer_too_large(state, &text)
 }

@@ -31,6 +31,7 @@ const ROWS: &[(&str, &str, &str)] = &[
         "src/server/estimate_memory_of_decision.rs",
         "MAX_TEXTS_WITH_ESCAPES",
     ),
+    ("white space", "src/server/estimate_memory_of_decision.rs", "MAX_WHITE_SPACE"),
     ("name of the object", "src/server/namespace_of_body.rs", "MIN_LONG_NAME"),
     ("containers of an injected pod", "src/engine/plan/why_pod_gets_nothing.rs", "MAX_CONTAINERS"),
     ("variables and resources", "src/engine/plan/patch_size_limit.rs", "MAX_BYTES_OF_ALL_TARGETS"),

@@ -11,6 +11,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::the_dearest_bodies_stay_within_a_real_limit", limited);
     suite.add("webhook::a_body_of_too_many_entries_is_refused", alone);
     suite.add("webhook::a_body_of_too_many_escapes_is_refused", escaped);
+    suite.add("webhook::a_body_of_much_white_space_is_refused", spaced);
     suite.add("webhook::a_name_without_end_is_refused", named);
 }
 
@@ -89,6 +90,22 @@ fn escaped() -> Outcome {
     assert_eq!(answer.status, 413, "{}", answer.body);
     assert!(answer.body.contains("in at most 50000 texts"), "{}", answer.body);
     assert_eq!(server.post("/mutate", &of(49_000))?.status, 200);
+    Ok(())
+}
+
+fn spaced() -> Outcome {
+    let server = server()?;
+    let of = |bytes: usize| {
+        let review = review("u", ("", "Pod"), "CREATE", &bare_pod()).to_string();
+        // Between two values, and in a text, where spaces do not count.
+        let text = format!("\"object\":{}{{\"comment\":\"{}\",", " ".repeat(bytes), " ".repeat(1 << 20));
+        review.replacen("\"object\":{", &text, 1).into_bytes()
+    };
+    let answer = server.post("/mutate", &of((1 << 20) + 1))?;
+    assert_eq!(answer.status, 413, "{}", answer.body);
+    assert!(answer.body.contains("1048577 bytes of white space"), "{}", answer.body);
+    assert_eq!(server.metric("fabric_admission_shed_total{reason=\"too_large\"}")?, 1.0);
+    assert_eq!(server.post("/mutate", &of(1 << 20))?.status, 200);
     Ok(())
 }
 
