@@ -39,5 +39,6 @@ pub use json_pointer::range_at_pointer;
 pub use read_documents::{read_documents_of_file, read_part_of_file, why_no_document};
 pub use source_positions::Position;
 pub use special_characters::{BYTE_ORDER_MARK, begins_with_line_break};
+pub use string_style::fits_into_log_of_ci_runner;
 pub use write_yaml::to_yaml;
 pub use yaml_error_causes::template_cause_in_message;

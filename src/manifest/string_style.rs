@@ -92,6 +92,14 @@ fn literal(text: &str) -> bool {
         && !text.lines().any(has_command_of_ci_runner)
 }
 
+/// Whether a document can be printed to the log of a CI runner as it is: it has no command of the runner, and no character that
+/// is invisible or changes the direction of a line.
+#[must_use]
+pub fn fits_into_log_of_ci_runner(text: &str) -> bool {
+    text.chars().all(|c| matches!(c, '\n' | '\r' | '\t') || is_printable(c))
+        && !text.split(['\n', '\r']).any(has_command_of_ci_runner)
+}
+
 /// Whether a CI runner takes a line of its log for a command. GitHub's begin a line behind any blanks; its older ones, and those
 /// of Azure Pipelines and TeamCity, stand anywhere (actions/runner src/Runner.Common/ActionCommand.cs).
 fn has_command_of_ci_runner(line: &str) -> bool {
@@ -222,5 +230,15 @@ mod tests {
             assert_eq!(style_of_value(text), StringStyle::Quoted, "a command of a runner: {text:?}");
         }
         assert_eq!(style_of_value("## a\n# [b] c::d\n"), StringStyle::Literal);
+    }
+
+    #[test]
+    fn documents_for_logs() {
+        assert!(fits_into_log_of_ci_runner("# é\r\na: |\n\t## b c::d\n"));
+        for text in
+            ["a: |\n  ::error::b", "a: b\r\u{a0}::error::b", "# ##vso[b]", "a: \u{202e}b", "a: \u{9b}1m"]
+        {
+            assert!(!fits_into_log_of_ci_runner(text), "{text:?}");
+        }
     }
 }

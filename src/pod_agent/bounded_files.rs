@@ -15,17 +15,21 @@ pub(super) const MAX_ENTRIES: usize = 4096;
 /// The same of the RDMA devices of one interface. There is one, seldom two.
 const MAX_DEVICES_OF_INTERFACE: usize = 64;
 
+const OUTSIDE: Unreadable = Unreadable::NotRead("the symbolic link points outside the directory of --root");
+
 /// The root of the tree that is read: `/` in a pod, a directory in a test or for a recorded tree.
 #[derive(Debug, Clone)]
 pub struct Root {
     path: PathBuf,
+    /// The same without links.
+    real: PathBuf,
 }
 
 impl Root {
     /// A root directory.
     #[must_use]
     pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned() }
+        Self { path: path.to_owned(), real: fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()) }
     }
 
     /// Whether it is the root of the container, so that the kernel's answers are about the same tree.
@@ -40,6 +44,16 @@ impl Root {
         self.path.join(path.trim_start_matches('/'))
     }
 
+    /// The same for a file that is read. A link of another tree than `/` could lead to a file of the machine that reads it.
+    fn path_to_read(&self, path: &str) -> Reading<PathBuf> {
+        let joined = self.path_under_root(path);
+        if self.is_container() {
+            return Ok(joined);
+        }
+        let real = fs::canonicalize(joined).map_err(|error| reason(&error))?;
+        if real.starts_with(&self.real) { Ok(real) } else { Err(OUTSIDE) }
+    }
+
     /// Where a file of the container is written: below the root, also after `..` and links.
     ///
     /// # Errors
@@ -52,12 +66,11 @@ impl Root {
         if self.is_container() {
             return Ok(joined);
         }
-        let root = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         // The nearest part that exists; a link to nothing would create its target.
         let below_root = joined.ancestors().take_while(|part| part.starts_with(&self.path));
         let mut existing = below_root.filter(|part| fs::symlink_metadata(part).is_ok());
         match existing.next().map(fs::canonicalize) {
-            Some(Ok(real)) if !real.starts_with(&root) => {
+            Some(Ok(real)) if !real.starts_with(&self.real) => {
                 Err(format!("{path}: a symbolic link leads out of the directory of --root; remove the link"))
             }
             Some(Err(_)) => Err(format!("{path}: a symbolic link leads to no file; remove the link")),
@@ -68,7 +81,7 @@ impl Root {
     /// Reads a file.
     pub(super) fn read_at_most(&self, path: &str, most: usize) -> Reading<Vec<u8>> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let file = open(self.path_under_root(path), flags, Mode::empty()).map_err(errno)?;
+        let file = open(self.path_to_read(path)?, flags, Mode::empty()).map_err(errno)?;
         let kind = fstat(&file).map(|stat| FileType::from_raw_mode(stat.st_mode)).map_err(errno)?;
         if kind != FileType::RegularFile {
             return Err(Unreadable::NotAFile);
@@ -87,8 +100,8 @@ impl Root {
             return Err(Unreadable::NotRead("the path is not absolute"));
         }
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let found =
-            fstat(open(self.path_under_root(path), flags, Mode::empty()).map_err(errno)?).map_err(errno)?;
+        let file = open(self.path_to_read(path)?, flags, Mode::empty()).map_err(errno)?;
+        let found = fstat(file).map_err(errno)?;
         match FileType::from_raw_mode(found.st_mode) {
             FileType::RegularFile => Ok(u64::try_from(found.st_size).unwrap_or(0)),
             _ => Err(Unreadable::NotAFile),
@@ -115,19 +128,19 @@ impl Root {
     /// Which entries of a directory have numbers from 1 to `most`. Others are not looked at: a device of a switch has a port for
     /// each virtual function, and a tree of files may have any number.
     pub(super) fn numbers_in_directory(&self, path: &str, most: u32) -> Reading<Vec<u32>> {
-        fs::read_dir(self.path_under_root(path)).map_err(|error| reason(&error))?;
+        fs::read_dir(self.path_to_read(path)?).map_err(|error| reason(&error))?;
         Ok((1..=most).filter(|number| self.exists(&format!("{path}/{number}"))).collect())
     }
 
     fn names_at_most(&self, path: &str, most: usize, too_many: Unreadable) -> Reading<Vec<String>> {
-        let entries = fs::read_dir(self.path_under_root(path)).map_err(|error| reason(&error))?;
+        let entries = fs::read_dir(self.path_to_read(path)?).map_err(|error| reason(&error))?;
         let mut names = Vec::new();
-        for entry in entries.take(most + 1) {
+        for (at, entry) in entries.enumerate() {
+            if at == most {
+                return Err(too_many);
+            }
             let name = entry.map_err(|error| reason(&error))?.file_name();
             names.extend(name.to_str().map(str::to_owned));
-        }
-        if names.len() > most {
-            return Err(too_many);
         }
         names.sort_by_cached_key(|name| natural(name));
         Ok(names)
@@ -141,16 +154,13 @@ impl Root {
     /// Whether a file can be opened for reading and writing, as programs open device files.
     pub(super) fn can_be_opened(&self, path: &str) -> Reading<()> {
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        open(self.path_under_root(path), flags, Mode::empty()).map(drop).map_err(errno)
+        open(self.path_to_read(path)?, flags, Mode::empty()).map(drop).map_err(errno)
     }
 
     /// The path without links, as a path of the container. A link that leads out of the root is not followed.
     pub(super) fn path_without_links(&self, path: &str) -> Reading<String> {
         let real = fs::canonicalize(self.path_under_root(path)).map_err(|error| reason(&error))?;
-        let root = fs::canonicalize(&self.path).map_err(|error| reason(&error))?;
-        let inside = real
-            .strip_prefix(root)
-            .map_err(|_| Unreadable::NotRead("the symbolic link points outside the directory of --root"))?;
+        let inside = real.strip_prefix(&self.real).map_err(|_| OUTSIDE)?;
         let text = inside.to_str().ok_or(Unreadable::NotRead("the path is not UTF-8"))?;
         Ok(format!("/{text}"))
     }

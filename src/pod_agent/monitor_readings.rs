@@ -9,6 +9,7 @@ use crate::rdma::netlink::NamespaceMode;
 use crate::rdma::port::{LinkLayer, decimal, link_layer, physical_state, rate, state};
 use crate::rdma::read_counter_file::{Counter, hardware_counter, port_counter};
 use crate::rdma::{Reading, Unreadable};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
@@ -16,8 +17,12 @@ const DEVICES: &str = "/sys/class/infiniband";
 /// Most devices and most ports of a device that are read.
 const MOST_DEVICES: usize = 512;
 const MOST_PORTS: u32 = 16;
+/// Most ports of all devices: in shared mode, a pod sees each virtual function of its node.
+const MOST_PORTS_OF_ALL_DEVICES: usize = 1024;
 /// Most rows of a GID table.
 const MAX_GID_ROWS: u32 = 256;
+/// Most rows that one scrape reads. The tables of further ports wait for the next scrapes.
+const MOST_GID_ROWS_OF_A_SCRAPE: u32 = 16_384;
 /// `ARPHRD_INFINIBAND`, the type of an interface of IP over InfiniBand.
 const IPOIB: u64 = 32;
 
@@ -57,7 +62,8 @@ impl Counters {
             let path = format!("{DEVICES}/{device}/ports");
             let ports = self.root.numbers_in_directory(&path, MOST_PORTS);
             let ports = value_or_keep_reason(ports, &path, &mut readings.unreadable);
-            for number in ports.into_iter().flatten() {
+            let room = MOST_PORTS_OF_ALL_DEVICES.saturating_sub(readings.ports.len());
+            for number in ports.into_iter().flatten().take(room) {
                 readings.ports.push(read_port(&self.root, &device, number, &mut readings.unreadable));
             }
         }
@@ -85,8 +91,12 @@ impl Counters {
         let addresses: Option<BTreeSet<IpAddr>> =
             addresses.map(|found| found.into_iter().map(|found| found.address).collect());
         let turn = self.scrapes.checked_rem(readings.ports.len());
+        let rows_read = Cell::new(0_u32);
         let ScrapeReadings { ports, unreadable, .. } = readings;
         for (at, port) in ports.iter_mut().enumerate() {
+            if rows_read.get() > MOST_GID_ROWS_OF_A_SCRAPE - MAX_GID_ROWS {
+                break;
+            }
             let path = format!("{DEVICES}/{}/ports/{}", port.device, port.port);
             let file = format!("{path}/link_layer");
             let layer = value_or_keep_reason(self.root.read_and_parse(&file, link_layer), &file, unreadable);
@@ -97,6 +107,7 @@ impl Counters {
                 (Some(_), _) => None,
             };
             let row = |row: u32| {
+                rows_read.set(rows_read.get() + 1);
                 let file = format!("{path}/gids/{row}");
                 let value = self.root.read_and_parse(&file, gid);
                 if let Err(why) = &value

@@ -6,6 +6,7 @@ mod nccl_log_files;
 mod serve_metrics;
 
 use super::Exit;
+use crate::cli::input::links_in_directories::why_link_of_repository_is_refused;
 use crate::cli::lines_on_stderr::write_error;
 use crate::preflight::facts_json_for_monitor::Facts;
 use crate::rdma::Unreadable;
@@ -112,6 +113,9 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
 fn facts(arguments: &Arguments) -> Result<Option<Facts>, (String, Unreadable)> {
     let Some(path) = &arguments.facts else { return Ok(None) };
     let read = || {
+        if let Some(refused) = why_link_of_repository_is_refused(path) {
+            return Err(refused);
+        }
         let mut text = String::new();
         let file = crate::pod_agent::open_regular_file(path, crate::pod_agent::LastLink::Follow)
             .map_err(|error| error.to_string())?;

@@ -5,6 +5,7 @@ mod fill_file_in_place;
 mod install;
 
 use super::Exit;
+use super::create_output_file::create_output_file;
 use crate::cli::lines_on_stderr::{write_error, write_warning};
 use crate::cli::pretty_json::write_pretty_json;
 use crate::pod_agent::{Options, Root, read_everything};
@@ -110,7 +111,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     }
     if let Some(file) = &arguments.termination_message {
         // The log has the whole report, so the container need not fail for this.
-        if let Err(error) = std::fs::write(file, report.termination_message()) {
+        let written = create_output_file(file)
+            .and_then(|mut file| file.write_all(report.termination_message().as_bytes()));
+        if let Err(error) = written {
             write_warning(err, format_args!("cannot write {}: {error}", file.display()))?;
         }
     }

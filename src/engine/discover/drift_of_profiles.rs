@@ -6,14 +6,16 @@ use super::nodes_of_profiles;
 use super::profile_draft::Draft;
 use crate::profile::schema::{Inject, Per};
 use crate::profile::{FabricProfile, Profile};
-use crate::text::names_in_message;
+use crate::text::{count_with_noun, escaped_and_cut, names_in_message};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Most names in one line.
+/// Most names in one line, and most groups of unknown nodes that are named for a profile.
 const MAX_NAMES: usize = 3;
+/// Longest value that is shown (characters): several profiles may differ from one long list.
+const MAX_VALUE: usize = 4096;
 
 /// One difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -103,11 +105,19 @@ pub fn drift(
         }
         let nodes: Vec<&str> = nodes.into_iter().map(|node| node.name.as_str()).collect();
         covered.extend(&nodes);
-        for (unknown, nodes) in places.unknown_groups_on_nodes(found, &nodes) {
+        let unknown = places.unknown_groups_on_nodes(found, &nodes);
+        for (unknown, nodes) in unknown.iter().take(MAX_NAMES) {
             skip(&format!(
                 "the fabric of {} is unknown: {}",
-                first_names_and_number_of_rest(&nodes),
+                first_names_and_number_of_rest(nodes),
                 unknown.reason
+            ));
+        }
+        // Each profile may select nodes of each group.
+        if let more @ 1.. = unknown.len().saturating_sub(MAX_NAMES) {
+            skip(&format!(
+                "the fabrics of {} of these nodes are unknown",
+                count_with_noun(more, "more group")
             ));
         }
         let fabrics = places.fabrics_on_nodes(found, &nodes);
@@ -285,6 +295,7 @@ fn push_drifts_of_profile(
         if ours == theirs {
             continue;
         }
+        let shown = |text: String| shown(escaped_and_cut(&text, MAX_VALUE));
         let origin = origins.iter().find(|(at, _)| at == pointer).map(|(_, from)| from.clone());
         drifts.push(Drift {
             profile: Some(existing.name.clone()),

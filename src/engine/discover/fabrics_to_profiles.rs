@@ -16,7 +16,12 @@ use super::{
 };
 use crate::pod::AcceleratorNames;
 use crate::profile::FabricProfile;
+use crate::text::{escaped_and_cut, names_in_message};
 use std::collections::BTreeSet;
+
+/// Longest reason or question (characters). It is repeated for each profile that selects the nodes, and labels of nodes in it
+/// have any length in a file.
+const MAX_REASON: usize = 2000;
 
 /// Discovers the fabrics of a cluster.
 ///
@@ -88,7 +93,7 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Result<Discovered,
         drift_of_profiles::profiles_selecting_nodes_of_drafts(&found, &drafts, bases, &sources.comparisons);
     for (draft, known) in drafts.iter_mut().zip(selecting) {
         if !known.is_empty() {
-            let names = known.join(", ");
+            let names = names_in_message(&known);
             let question = format!(
                 "Does this profile replace FabricProfile {names} of the cluster, which selects these nodes? If you keep both profiles, pods may match two profiles. To compare the profiles, run discover --diff."
             );
@@ -101,7 +106,8 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Result<Discovered,
 
 fn no_profile(nodes: &[&Node], why: Withheld) -> Unknown {
     let nodes = nodes.iter().map(|node| node.name.clone()).collect();
-    Unknown { nodes, reason: why.reason, question: why.question }
+    let cut = |text: String| escaped_and_cut(&text, MAX_REASON);
+    Unknown { nodes, reason: cut(why.reason), question: cut(why.question) }
 }
 
 /// Labels by which the operators' policies select the nodes of a fabric.

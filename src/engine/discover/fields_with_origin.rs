@@ -63,14 +63,16 @@ pub(super) struct Fabric {
 }
 
 impl Fabric {
-    /// The names in it, which equal fabrics have in common.
-    pub(super) fn names(&self) -> Vec<String> {
+    /// The names and numbers in it, which equal fabrics have in common.
+    pub(super) fn names_and_numbers(&self) -> (Vec<String>, Vec<u64>) {
         let rails = self.rails.iter().flat_map(|rail| {
             std::iter::once(&rail.network.value).chain(rail.resource.as_ref().map(|resource| &resource.value))
         });
         let resources = self.resources.iter().map(|resource| &resource.name.value);
-        let gke = self.gke.iter().map(|interface| &interface.network.value);
-        rails.chain(resources).chain(gke).cloned().collect()
+        let gke = self.gke.iter().flat_map(|one| [&one.interface, &one.network.value]);
+        let counts = self.rails.iter().filter_map(|rail| Some(rail.count.as_ref()?.value));
+        let quantities = self.resources.iter().map(|resource| resource.quantity.value);
+        (rails.chain(resources).chain(gke).cloned().collect(), counts.chain(quantities).collect())
     }
 }
 

@@ -28,18 +28,22 @@ impl<'a> Together<'a> {
     }
 }
 
+/// Names and numbers of a fabric, and accelerators of a node.
+type Alike = ((Vec<String>, Vec<u64>), Option<u64>);
+
 /// Groups, joined as they get profiles.
 #[derive(Default)]
 pub(super) struct Joined<'a> {
     pub(super) profiles: Vec<Together<'a>>,
-    /// Places in `profiles`, by the names in their fabrics: a cluster may have one fabric for each of its groups.
-    by_names: BTreeMap<Vec<String>, Vec<usize>>,
+    /// Places in `profiles`, by what their fabrics have in common: a cluster may have one fabric for each of its groups.
+    alike: BTreeMap<Alike, Vec<usize>>,
 }
 
 impl<'a> Joined<'a> {
     /// Adds a group to those with which it shares a profile, else as the first of a new profile.
     pub(super) fn add_to_equal_profile_or_new(&mut self, group: Group<'a>, fabric: Fabric) {
-        let alike = self.by_names.entry(fabric.names()).or_default();
+        let units = group.accelerators.as_ref().map(|(_, count)| count.units);
+        let alike = self.alike.entry((fabric.names_and_numbers(), units)).or_default();
         let shares = |at: &usize| {
             self.profiles.get(*at).is_some_and(|known| known.shares_a_profile_with(&group, &fabric))
         };

@@ -6,6 +6,8 @@
 /// first 16 of `NCCL_SOCKET_IFNAME` (`MAX_IFS`, src/misc/socket.cc). Twice the larger number leaves room for other
 /// versions, and bounds the work on a value of any length.
 const MAX_NAMES: usize = 64;
+/// Items of a list that are looked at, empty ones included: a value may have only commas, and is read for each device.
+const MAX_ITEMS: usize = 1024;
 
 /// A parsed value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,9 +50,9 @@ impl<'a> NameList<'a> {
         self.names().next().is_none()
     }
 
-    /// Names, without empty ones: the first 64.
+    /// Names, without empty ones: the first 64, in the first 1,024 items.
     pub fn names(self) -> impl Iterator<Item = &'a str> {
-        self.items.split(',').filter(|item| !item.is_empty()).take(MAX_NAMES)
+        self.items.split(',').take(MAX_ITEMS).filter(|item| !item.is_empty()).take(MAX_NAMES)
     }
 
     /// Names of devices, without port, rail and plane.

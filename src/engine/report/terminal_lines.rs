@@ -14,8 +14,7 @@ pub fn columns(text: &str) -> usize {
 
 /// A paragraph in lines of at most `width` columns. The first line continues one with `used` columns; the others begin
 /// with `indent` spaces. A word longer than a line stays whole, so that it can be copied. No line begins with `::`, as commands
-/// of a CI runner do. Control characters of the text,
-/// also line breaks, are escaped.
+/// of a CI runner do. Control characters of the text, also line breaks, are escaped.
 #[must_use]
 pub fn wrapped(text: &str, used: usize, indent: usize, width: usize) -> String {
     let text = text_without_runner_commands(text);
@@ -26,9 +25,12 @@ pub fn wrapped(text: &str, used: usize, indent: usize, width: usize) -> String {
     let (mut at, mut first) = (used, true);
     for word in text.split(' ') {
         let length = columns(word);
+        // Runners ignore blanks before a command.
+        let visible = word.trim_start();
+        let may_begin_a_line = !visible.is_empty() && !visible.starts_with("::");
         if first {
             first = false;
-        } else if at + 1 + length > width && !word.starts_with("::") {
+        } else if at + 1 + length > width && may_begin_a_line {
             lines.push('\n');
             lines.extend(std::iter::repeat_n(' ', indent));
             at = indent;
@@ -85,6 +87,10 @@ mod tests {
         assert_eq!(wrapped("one two three four five", 10, 2, 24), "one two three\n  four five");
         assert_eq!(wrapped("one two", 10, 2, 17), "one two");
         assert_eq!(wrapped("one two three ::error::x four", 10, 2, 24), "one two three ::error::x\n  four");
+        for blank in ["", " ", "\u{a0}", "\u{3000}"] {
+            let text = format!("one two three {blank} {blank}::error::x four");
+            assert_eq!(wrapped(&text, 10, 2, 24), format!("one two three {blank} {blank}::error::x\n  four"));
+        }
         let long = "a".repeat(40);
         assert_eq!(wrapped(&format!("to {long} go"), 0, 2, 24), format!("to\n  {long}\n  go"));
         // Two columns for each of these characters.

@@ -5,6 +5,7 @@ use super::paths_below_others::without_paths_below_others;
 use super::which_findings_config_ignores::{IgnoreEntry, Ignores};
 use crate::cli::fail_on_flag::FailOn;
 use crate::cli::input;
+use crate::cli::input::links_in_directories::why_link_of_repository_is_refused;
 use crate::cli::review::mode_and_audience::{AudienceArgument, ModeArgument};
 use crate::json::decode_with_place;
 use crate::manifest::{self, DocumentOrError, Part};
@@ -101,8 +102,13 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 impl Config {
-    /// Reads a file that a flag names, and those that it extends. The file may be anywhere.
+    /// Reads a file that a flag names, and those that it extends. The file may be anywhere, but a change of others may bring a
+    /// link at its place.
     pub(super) fn read(path: &Path) -> Result<Self, UnreadInput> {
+        if let Some(message) = why_link_of_repository_is_refused(path) {
+            let file = path.display().to_string().into();
+            return Err(UnreadInput { file, line: 1, column: 1, message });
+        }
         Self::read_from(path, &mut ConfigsSoFar::default(), 1)
     }
 

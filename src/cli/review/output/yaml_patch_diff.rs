@@ -35,6 +35,10 @@ impl FormatWriter for Yaml {
         if changed.is_empty() {
             let text = file.text.get(document.text.clone()).unwrap_or_default();
             let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+            if !std::str::from_utf8(text).is_ok_and(manifest::fits_into_log_of_ci_runner) {
+                let value: Value = serde_json::from_str(document.json.get())?;
+                return out.write_all(manifest::to_yaml(&value).as_bytes());
+            }
             out.write_all(text)?;
             if !text.ends_with(b"\n") {
                 writeln!(out)?;
