@@ -9,7 +9,6 @@ use crate::rdma::netlink::NamespaceMode;
 use crate::rdma::port::{LinkLayer, decimal, link_layer, physical_state, rate, state};
 use crate::rdma::read_counter_file::{Counter, hardware_counter, port_counter};
 use crate::rdma::{Reading, Unreadable};
-use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
@@ -35,6 +34,8 @@ pub struct Counters {
     known: BTreeSet<String>,
     gids: BTreeMap<(String, u32), Gids>,
     scrapes: usize,
+    /// The port at which a scrape begins, because an earlier one stopped before it.
+    first_port: usize,
 }
 
 impl Counters {
@@ -43,7 +44,7 @@ impl Counters {
     #[must_use]
     pub fn new(root: Root, devices: Option<BTreeSet<String>>) -> Self {
         let known = devices.clone().unwrap_or_default();
-        Self { root, devices, known, gids: BTreeMap::new(), scrapes: 0 }
+        Self { root, devices, known, gids: BTreeMap::new(), scrapes: 0, first_port: 0 }
     }
 
     /// Reads everything once.
@@ -80,7 +81,7 @@ impl Counters {
     }
 
     /// Reads the known rows of every port, and the whole table of one port: a table has up to 256 rows, most of them
-    /// empty.
+    /// empty. Ports for which a scrape has no room are read by the next one.
     fn observe_gids(&mut self, kernel: &dyn Kernel, readings: &mut ScrapeReadings) {
         let addresses = match readings.ports.is_empty() {
             true => None,
@@ -90,50 +91,71 @@ impl Counters {
         };
         let addresses: Option<BTreeSet<IpAddr>> =
             addresses.map(|found| found.into_iter().map(|found| found.address).collect());
-        let turn = self.scrapes.checked_rem(readings.ports.len());
-        let rows_read = Cell::new(0_u32);
         let ScrapeReadings { ports, unreadable, .. } = readings;
-        for (at, port) in ports.iter_mut().enumerate() {
-            if rows_read.get() > MOST_GID_ROWS_OF_A_SCRAPE - MAX_GID_ROWS {
-                break;
+        let turn = self.scrapes.checked_rem(ports.len());
+        let first = self.first_port.min(ports.len());
+        let others = (first..ports.len()).chain(0..first).filter(|at| turn != Some(*at));
+        let (mut room, mut first_without_room) = (MOST_GID_ROWS_OF_A_SCRAPE, None);
+        for at in turn.into_iter().chain(others) {
+            let Some(port) = ports.get_mut(at) else { continue };
+            if room < MAX_GID_ROWS {
+                first_without_room.get_or_insert(at);
+                // The number of an earlier scrape: without it, the next change could not be seen.
+                let known = self.gids.get(&(port.device.clone(), port.port));
+                port.gid_changes = known.and_then(Gids::changes);
+                continue;
             }
-            let path = format!("{DEVICES}/{}/ports/{}", port.device, port.port);
-            let file = format!("{path}/link_layer");
-            let layer = value_or_keep_reason(self.root.read_and_parse(&file, link_layer), &file, unreadable);
-            // On Ethernet a GID is an address. Without the addresses of the pod, its rows are not known.
-            let by_address = match (layer, &addresses) {
-                (Some(LinkLayer::Ethernet), Some(own)) => Some(own),
-                (Some(LinkLayer::Ethernet), None) | (None, _) => continue,
-                (Some(_), _) => None,
-            };
-            let row = |row: u32| {
-                rows_read.set(rows_read.get() + 1);
-                let file = format!("{path}/gids/{row}");
-                let value = self.root.read_and_parse(&file, gid);
-                if let Err(why) = &value
-                    && !matches!(why, Unreadable::Missing | Unreadable::Invalid | Unreadable::Unsupported)
-                {
-                    unreadable.push((file, why.clone()));
-                }
-                (row, value)
-            };
-            let gids = self.gids.entry((port.device.clone(), port.port)).or_default();
-            let known = gids.row_numbers_to_read_again().filter(|_| turn != Some(at));
-            let is_own =
-                |gid: Gid| !gid.is_empty() && by_address.is_none_or(|own| own.contains(&gid.address()));
-            match known {
-                Some(rows) => gids.update_known_rows(rows.into_iter().map(row), is_own),
-                None => {
-                    let missing = |(_, gid): &(u32, Reading<Gid>)| *gid == Err(Unreadable::Missing);
-                    let table: Vec<_> = (0..MAX_GID_ROWS).map(row).take_while(|row| !missing(row)).collect();
-                    if table.is_empty() {
-                        continue;
-                    }
-                    gids.replace_table(table, is_own);
-                }
-            }
-            port.gid_changes = gids.changes();
+            let (rows, changes) = self.read_gids(port, turn == Some(at), addresses.as_ref(), unreadable);
+            port.gid_changes = changes;
+            room = room.saturating_sub(rows);
         }
+        self.first_port = first_without_room.unwrap_or(0);
+    }
+
+    /// Reads the known rows of a port or its whole table. How many rows were read, and how often they changed.
+    fn read_gids(
+        &mut self,
+        port: &Port,
+        whole: bool,
+        addresses: Option<&BTreeSet<IpAddr>>,
+        unreadable: &mut Vec<(String, Unreadable)>,
+    ) -> (u32, Option<u64>) {
+        let path = format!("{DEVICES}/{}/ports/{}", port.device, port.port);
+        let file = format!("{path}/link_layer");
+        let layer = value_or_keep_reason(self.root.read_and_parse(&file, link_layer), &file, unreadable);
+        // On Ethernet a GID is an address. Without the addresses of the pod, its rows are not known.
+        let by_address = match (layer, addresses) {
+            (Some(LinkLayer::Ethernet), Some(own)) => Some(own),
+            (Some(LinkLayer::Ethernet), None) | (None, _) => return (0, None),
+            (Some(_), _) => None,
+        };
+        let mut rows_read = 0;
+        let row = |row: u32| {
+            rows_read += 1;
+            let file = format!("{path}/gids/{row}");
+            let value = self.root.read_and_parse(&file, gid);
+            if let Err(why) = &value
+                && !matches!(why, Unreadable::Missing | Unreadable::Invalid | Unreadable::Unsupported)
+            {
+                unreadable.push((file, why.clone()));
+            }
+            (row, value)
+        };
+        let gids = self.gids.entry((port.device.clone(), port.port)).or_default();
+        let known = gids.row_numbers_to_read_again().filter(|_| !whole);
+        let is_own = |gid: Gid| !gid.is_empty() && by_address.is_none_or(|own| own.contains(&gid.address()));
+        match known {
+            Some(rows) => gids.update_known_rows(rows.into_iter().map(row), is_own),
+            None => {
+                let missing = |(_, gid): &(u32, Reading<Gid>)| *gid == Err(Unreadable::Missing);
+                let table: Vec<_> = (0..MAX_GID_ROWS).map(row).take_while(|row| !missing(row)).collect();
+                if table.is_empty() {
+                    return (rows_read, None);
+                }
+                gids.replace_table(table, is_own);
+            }
+        }
+        (rows_read, gids.changes())
     }
 }
 
@@ -309,5 +331,41 @@ mod tests {
         assert_eq!(readings.ports.iter().map(|port| port.counters.len()).collect::<Vec<_>>(), [1, 0, 0]);
         let place = "netlink RDMA_NLDEV_CMD_STAT_GET, device mlx5_0, port 2".to_owned();
         assert_eq!(readings.unreadable, [(place, Unreadable::Denied)]);
+    }
+
+    /// All tables are full, so one scrape has no room for them.
+    #[test]
+    fn each_table_is_read_by_some_scrape() {
+        let root = std::env::temp_dir().join(format!("fabric-gids-{}", std::process::id()));
+        let gids = root.join("port/gids");
+        std::fs::create_dir_all(&gids).unwrap();
+        std::fs::write(root.join("port/link_layer"), "InfiniBand\n").unwrap();
+        let gid = |row: u32, last: u32| {
+            let text = format!("fe80:0000:0000:0000:0000:0000:{last:04x}:{:04x}\n", row + 1);
+            std::fs::write(gids.join(row.to_string()), text).unwrap();
+        };
+        (0..MAX_GID_ROWS).for_each(|row| gid(row, 0));
+        // Each scrape has room for 64 of these ports.
+        for device in 0..10 {
+            let ports = root.join(format!("{}/mlx5_{device}/ports", DEVICES.trim_start_matches('/')));
+            std::fs::create_dir_all(&ports).unwrap();
+            (1..=16).for_each(|port| {
+                std::os::unix::fs::symlink("../../../../../port", ports.join(port.to_string())).unwrap()
+            });
+        }
+        let mut counters = Counters::new(Root::new(&root), None);
+        let mut scrape = || {
+            let ports = counters.read().ports.into_iter();
+            ports.map(|port| port.gid_changes).collect::<Vec<_>>()
+        };
+        let number_of_known = |found: Vec<Option<u64>>| found.iter().flatten().count();
+        assert_eq!([(); 3].map(|()| number_of_known(scrape())), [64, 127, 160]);
+        gid(7, 1);
+        for _ in 0..3 {
+            // A table that waits keeps its number.
+            assert_eq!(number_of_known(scrape()), 160);
+        }
+        assert_eq!(scrape(), vec![Some(1); 160]);
+        std::fs::remove_dir_all(&root).unwrap();
     }
 }

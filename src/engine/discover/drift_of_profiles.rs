@@ -9,6 +9,7 @@ use crate::profile::{FabricProfile, Profile};
 use crate::text::{count_with_noun, escaped_and_cut, names_in_message};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -16,6 +17,10 @@ use std::fmt;
 const MAX_NAMES: usize = 3;
 /// Longest value that is shown (characters): several profiles may differ from one long list.
 const MAX_VALUE: usize = 4096;
+/// Longest name of a node, and longest origin, that is shown (characters): in a file they have any length, and each profile that
+/// selects the node may show them.
+const MAX_NAME: usize = 253;
+const MAX_ORIGIN: usize = 1000;
 
 /// One difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -85,6 +90,7 @@ pub fn drift(
     let profiles: Vec<&Profile> = resolved.iter().collect();
     let selected = nodes_of_profiles::nodes_that_profiles_select(&found.nodes, &profiles, &comparisons);
     comparisons.require_within_limit()?;
+    let mut values_of_drafts: BTreeMap<usize, ValuesOfDraft> = BTreeMap::new();
     for (profile, nodes) in resolved.iter().zip(selected) {
         // A profile without nodes is for pods that name it, and one for networks only describes no fabric.
         let mut skip = |reason: &str| {
@@ -121,12 +127,16 @@ pub fn drift(
             ));
         }
         let fabrics = places.fabrics_on_nodes(found, &nodes);
-        if let [draft] = fabrics.as_slice() {
+        if let [(at, draft)] = fabrics.as_slice() {
             *compared += 1;
-            push_drifts_of_profile(profile, draft, bases, drifts)?;
+            let values = match values_of_drafts.entry(*at) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(ValuesOfDraft::new(draft, bases)?),
+            };
+            values.push_drifts_of_profile(profile, drifts);
         } else if fabrics.len() > 1 {
             *compared += 1;
-            let names: Vec<&str> = fabrics.iter().map(|draft| draft.name.as_str()).collect();
+            let names: Vec<&str> = fabrics.iter().map(|(_, draft)| draft.name.as_str()).collect();
             drifts.push(Drift {
                 profile: Some(profile.name.clone()),
                 field: "nodes",
@@ -175,11 +185,11 @@ impl<'a> Places<'a> {
         places
     }
 
-    /// The fabrics of nodes.
-    fn fabrics_on_nodes(&self, found: &'a Discovered, nodes: &[&str]) -> Vec<&'a Draft> {
+    /// The fabrics of nodes, with their places in the list.
+    fn fabrics_on_nodes(&self, found: &'a Discovered, nodes: &[&str]) -> Vec<(usize, &'a Draft)> {
         let drafts: BTreeSet<usize> =
             nodes.iter().filter_map(|node| self.drafts.get(node)).copied().collect();
-        drafts.into_iter().filter_map(|at| found.drafts.get(at)).collect()
+        drafts.into_iter().filter_map(|at| Some((at, found.drafts.get(at)?))).collect()
     }
 
     /// The unknown fabrics of nodes, each with these nodes.
@@ -200,13 +210,14 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Names of existing profiles that select nodes of each draft. A profile that cannot be used selects none.
+/// Existing profiles that select nodes of each draft, named in one text, which is empty if there are none. A profile that cannot
+/// be used selects none.
 pub(super) fn profiles_selecting_nodes_of_drafts(
     found: &Discovered,
     drafts: &[Draft],
     bases: &[FabricProfile],
     comparisons: &Comparisons,
-) -> Vec<Vec<String>> {
+) -> Vec<String> {
     let usable = found.profiles.iter().filter_map(|profile| Profile::checked_with_base(profile, bases).ok());
     let usable: Vec<Profile> = usable.filter(|profile| profile.inject != Inject::Networks).collect();
     let mut of_nodes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -220,13 +231,16 @@ pub(super) fn profiles_selecting_nodes_of_drafts(
     let names = |draft: &Draft| {
         let of = draft.nodes.iter().filter_map(|node| of_nodes.get(node.as_str()));
         let profiles: BTreeSet<usize> = of.flatten().copied().collect();
-        profiles.into_iter().filter_map(|at| Some(usable.get(at)?.name.clone())).collect()
+        let names: Vec<&str> =
+            profiles.into_iter().filter_map(|at| Some(usable.get(at)?.name.as_str())).collect();
+        names_in_message(&names)
     };
     drafts.iter().map(names).collect()
 }
 
 fn first_names_and_number_of_rest(names: &[&str]) -> String {
-    let shown: Vec<&str> = names.iter().take(MAX_NAMES).copied().collect();
+    let shown: Vec<String> =
+        names.iter().take(MAX_NAMES).map(|name| escaped_and_cut(name, MAX_NAME)).collect();
     match names.len().saturating_sub(MAX_NAMES) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
@@ -278,32 +292,40 @@ fn group_repeated_names(names: &[String]) -> String {
     runs.map(run).collect::<Vec<_>>().join(", ")
 }
 
-fn push_drifts_of_profile(
-    existing: &Profile,
-    draft: &Draft,
-    bases: &[FabricProfile],
-    drifts: &mut Vec<Drift>,
-) -> Result<(), String> {
-    let text = draft.json().to_string();
-    let discovered = FabricProfile::read(&text).map_err(|error| error.to_string())?;
-    let discovered = Profile::checked_with_base(&discovered, bases).map_err(|error| error.to_string())?;
-    let origins = draft.origins();
-    let shown = |text: String| if text.is_empty() { "none".to_owned() } else { text };
-    for ((field, pointer, ours), (_, _, theirs)) in
-        compared_values(existing).into_iter().zip(compared_values(&discovered))
-    {
-        if ours == theirs {
-            continue;
-        }
-        let shown = |text: String| shown(escaped_and_cut(&text, MAX_VALUE));
-        let origin = origins.iter().find(|(at, _)| at == pointer).map(|(_, from)| from.clone());
-        drifts.push(Drift {
-            profile: Some(existing.name.clone()),
-            field,
-            in_profile: shown(ours),
-            in_cluster: shown(theirs),
-            origin: origin.unwrap_or_default(),
-        });
+/// The values of a draft, with their origins. They are read once: each profile may select the nodes of a long draft.
+struct ValuesOfDraft {
+    values: [(&'static str, &'static str, String); 6],
+    origins: Vec<(String, String)>,
+}
+
+impl ValuesOfDraft {
+    fn new(draft: &Draft, bases: &[FabricProfile]) -> Result<Self, String> {
+        let text = draft.json().to_string();
+        let discovered = FabricProfile::read(&text).map_err(|error| error.to_string())?;
+        let discovered = Profile::checked_with_base(&discovered, bases).map_err(|error| error.to_string())?;
+        let values = compared_values(&discovered);
+        let mut origins = draft.origins();
+        origins.retain(|(at, _)| values.iter().any(|(_, pointer, _)| at == pointer));
+        Ok(Self { values, origins })
     }
-    Ok(())
+
+    fn push_drifts_of_profile(&self, existing: &Profile, drifts: &mut Vec<Drift>) {
+        let shown = |text: &str| match text {
+            "" => "none".to_owned(),
+            text => escaped_and_cut(text, MAX_VALUE),
+        };
+        for ((field, pointer, ours), (_, _, theirs)) in compared_values(existing).iter().zip(&self.values) {
+            if ours == theirs {
+                continue;
+            }
+            let origin = self.origins.iter().find(|(at, _)| at == pointer);
+            drifts.push(Drift {
+                profile: Some(existing.name.clone()),
+                field,
+                in_profile: shown(ours),
+                in_cluster: shown(theirs),
+                origin: origin.map(|(_, from)| escaped_and_cut(from, MAX_ORIGIN)).unwrap_or_default(),
+            });
+        }
+    }
 }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::pod::AcceleratorNames;
 use crate::profile::FabricProfile;
-use crate::text::{escaped_and_cut, names_in_message};
+use crate::text::escaped_and_cut;
 use std::collections::BTreeSet;
 
 /// Longest reason or question (characters). It is repeated for each profile that selects the nodes, and labels of nodes in it
@@ -91,9 +91,8 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Result<Discovered,
     let mut drafts = std::mem::take(&mut found.drafts);
     let selecting =
         drift_of_profiles::profiles_selecting_nodes_of_drafts(&found, &drafts, bases, &sources.comparisons);
-    for (draft, known) in drafts.iter_mut().zip(selecting) {
-        if !known.is_empty() {
-            let names = names_in_message(&known);
+    for (draft, names) in drafts.iter_mut().zip(selecting) {
+        if !names.is_empty() {
             let question = format!(
                 "Does this profile replace FabricProfile {names} of the cluster, which selects these nodes? If you keep both profiles, pods may match two profiles. To compare the profiles, run discover --diff."
             );

@@ -75,6 +75,9 @@ port, and the table of the next port at the next scrape. On a pod with 8 ports, 
 after at most 8 scrapes. On Ethernet, the GID rows with the pod's IP addresses belong to the pod. If the monitor cannot
 read the IP addresses or the link layer, `fabric_monitor_gid_changes_total` is absent.
 
+The monitor reads at most 1,024 ports. A scrape reads at most 16,384 GID rows, which are the full tables of 64 ports. The
+next scrapes read the rows of the remaining ports.
+
 ## RAS
 
 NCCL's RAS (since 2.24) reports ranks that do not answer. Because every process of the job has to answer each request to

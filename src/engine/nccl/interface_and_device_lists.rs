@@ -212,6 +212,20 @@ mod tests {
         assert!(list.chooses_interface("a0"));
     }
 
+    /// Empty items cost as much as names.
+    #[test]
+    fn names_behind_many_empty_items_do_not_count() {
+        for (commas, counts) in [(MAX_ITEMS - 1, true), (MAX_ITEMS, false), (64_000, false)] {
+            let value = format!("={}mlx5_0", ",".repeat(commas));
+            let list = NameList::parse(&value);
+            assert_eq!(list.names().count(), usize::from(counts), "{commas} commas");
+            assert_eq!(list.has_name_ignoring_exclusion("mlx5_0"), counts, "{commas} commas");
+            assert_eq!(list.has_any_ignoring_exclusion(&["mlx5_0"]), counts, "{commas} commas");
+            // A list without a name chooses each port.
+            assert_eq!(list.chooses_port("mlx5_1", 1), !counts, "{commas} commas");
+        }
+    }
+
     #[test]
     fn one_of_many_names() {
         let names = ["eth0", "lo", "net1", "net10", "net2"];
