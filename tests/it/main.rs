@@ -113,6 +113,7 @@ mod cli {
 mod preflight {
     pub(crate) mod documentation_page;
     pub(crate) mod libraries_of_images;
+    pub(crate) mod links_of_recorded_trees;
     pub(crate) mod many_devices;
     pub(crate) mod modelled_trees;
     pub(crate) mod network_namespaces;
@@ -228,6 +229,7 @@ fn main() -> std::process::ExitCode {
     cli::verify_log::add(&mut suite);
 
     preflight::libraries_of_images::add(&mut suite);
+    preflight::links_of_recorded_trees::add(&mut suite);
     preflight::many_devices::add(&mut suite);
     preflight::network_namespaces::add(&mut suite);
     preflight::documentation_page::add(&mut suite);

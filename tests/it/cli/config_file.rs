@@ -206,12 +206,20 @@ pub(crate) fn add(suite: &mut Suite) {
         let start = format!("error: tree/a/{NAME}:1:1: {NAME} is outside of the repository ");
         same(&format!("{start} of {}", ran.stderr), true, ran.stderr.starts_with(&start))?;
         same("shows the other file", false, ran.stderr.contains("hidden"))?;
-        // Whoever names a configuration with a flag may name any.
+        // Whoever names a configuration with a flag may name any, but a change of others may bring a link.
         scratch.write("site.yaml", "namespace: site\n")?;
-        link("../../site.yaml", "tree/a/site.yaml")?;
-        for config in ["site.yaml", "tree/a/site.yaml"] {
+        link("../base.yaml", "tree/a/site.yaml")?;
+        link("tree/base.yaml", "link.yaml")?;
+        for config in ["site.yaml", "tree/a/../../site.yaml", "tree/a/site.yaml", "link.yaml"] {
             let ran = review(&scratch, &["--config", config, "tree/a/pod.yaml"])?;
             same(&format!("exit code with {config}: {}", ran.stderr), 0, ran.code)?;
+        }
+        for config in [format!("tree/a/{NAME}"), "tree/secret.yaml".to_owned()] {
+            let ran = review(&scratch, &["--config", &config, "tree/a/pod.yaml"])?;
+            same(&format!("exit code with {config}"), 2, ran.code)?;
+            let start = format!("error: {config}:1:1: the symbolic link leads to ");
+            same(&format!("{start} of {}", ran.stderr), true, ran.stderr.starts_with(&start))?;
+            same("shows the other file", false, ran.stderr.contains("hidden"))?;
         }
         Ok(())
     });

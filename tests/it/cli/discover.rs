@@ -30,7 +30,97 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("discover::transcript", || Ok(transcript()?));
     suite.add("discover::usage", usage);
     suite.add("discover::objects_in_any_order", order);
+    suite.add("discover::the_output_stays_in_proportion", || Ok(length_of_output()?));
     suite.add("discover::too_many_comparisons", || Ok(too_many_comparisons()?));
+}
+
+/// Each profile may select the nodes of each group. A name, more arguments, and a cluster with so many nodes and
+/// profiles.
+const CLUSTERS: [(&str, &[&str], fn(usize) -> Vec<Value>); 5] = [
+    ("groups of unknown fabrics", &["--diff"], |number| {
+        let mut objects = profiles(number, 0);
+        objects.extend((0..number).map(|i| labelled(&format!("n{i}"), &format!("t{i}"), &json!({}))));
+        objects
+    }),
+    ("nodes with long names", &["--diff"], |number| {
+        let mut objects = profiles(number, 0);
+        objects.extend((0..number).map(|i| labelled(&format!("n{i}{}", "x".repeat(500)), "t", &json!({}))));
+        objects
+    }),
+    ("a long instance type", &["--diff"], |number| {
+        let mut objects = profiles(number, 0);
+        let mut node = labelled("n", &format!("p5.{}", "x".repeat(number * 200)), &json!({}));
+        node["spec"] = json!({"providerID": "aws:///x/i-1"});
+        objects.push(node);
+        objects
+    }),
+    ("a long fabric", &["--diff"], |number| {
+        let mut objects = profiles(number, 0);
+        let resources = (0..number).map(|i| (format!("openshift.io/r{i}"), json!("8")));
+        objects.push(labelled("n", "t", &Value::Object(resources.collect())));
+        objects.extend((0..number).map(|i| {
+            json!({"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition",
+                "metadata": {"name": format!("n{i}"), "namespace": "default",
+                    "annotations": {"k8s.v1.cni.cncf.io/resourceName": format!("openshift.io/r{i}")}},
+                "spec": {"config": "{\"cniVersion\":\"1.0.0\",\"type\":\"sriov\",\"name\":\"n\"}"}})
+        }));
+        objects
+    }),
+    ("fabrics that differ in a number, and profiles with long names", &[], |number| {
+        let mut objects = profiles(number, 230);
+        objects.extend((0..number).map(|i| {
+            let efa = json!({"vpc.amazonaws.com/efa": (i + 1).to_string()});
+            let mut node = labelled(&format!("n{i}"), &format!("t{i}"), &efa);
+            node["spec"] = json!({"providerID": "aws:///x/i-1"});
+            node
+        }));
+        objects
+    }),
+];
+
+fn profiles(number: usize, length: usize) -> Vec<Value> {
+    let profile = |i: usize| {
+        json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile",
+            "metadata": {"name": format!("p{i}{}", "x".repeat(length))},
+            "spec": {"base": "roce-sriov", "nodeSelector": {"matchLabels": {"a": "b"}}}})
+    };
+    (0..number).map(profile).collect()
+}
+
+fn labelled(name: &str, instance_type: &str, resources: &Value) -> Value {
+    let mut node = json!({"apiVersion": "v1", "kind": "Node",
+        "metadata": {"name": name, "labels": {"a": "b", "node.kubernetes.io/instance-type": instance_type}},
+        "status": {"allocatable": {"nvidia.com/gpu": "8"}}});
+    for (resource, count) in resources.as_object().into_iter().flatten() {
+        node["status"]["allocatable"][resource] = count.clone();
+    }
+    node
+}
+
+/// Eight times the nodes and profiles give about eight times the output. If each profile shows each group, 64 times.
+fn length_of_output() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    for (name, more, cluster) in CLUSTERS {
+        for format in ["yaml", "json"] {
+            let length = |number: usize| {
+                let list = json!({"apiVersion": "v1", "kind": "List", "items": cluster(number)}).to_string();
+                scratch.write("cluster.json", list.as_bytes())?;
+                let all = [&["--cluster", "cluster.json", "-o", format], more].concat();
+                let ran = discover(&all, scratch.path())?;
+                match ran.code {
+                    0 | 1 => Ok((ran.stdout.len() + ran.stderr.len(), list.len())),
+                    code => Err(format!("{name}: {code}: {}", ran.stderr)),
+                }
+            };
+            let ((few, _), (many, input)) = (length(32)?, length(256)?);
+            if many > few * 12 || many > input * 64 {
+                return Err(format!(
+                    "{name} in {format}: {few} bytes, then {many}, for {input} bytes of input"
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// 4,000 interfaces of a node, and as many groups of virtual functions, which eight resources of the node may mean.

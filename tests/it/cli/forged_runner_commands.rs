@@ -1,14 +1,22 @@
 //! Names and values of the inputs that are commands for a runner of CI: no text output has a line that a runner takes for one.
 
+use crate::support::round_trip::documents;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Scratch, read, run};
 use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
 
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("forged_runner_commands::no_text_output_has_one", forged);
+    suite.add("forged_runner_commands::no_answer_of_an_api_server_is_one", || Ok(answers()?));
     suite.add("forged_runner_commands::no_comparison_with_a_baseline_has_one", baselines);
     suite.add("forged_runner_commands::no_yaml_has_one", yaml);
+    suite.add("forged_runner_commands::unchanged_yaml_has_none", unchanged_yaml);
 }
+
+/// Blanks before a command: runners ignore them.
+const BLANKS: [&str; 5] = [" ", "  ", " \u{a0} ", " \u{2003}", "  \u{3000}"];
 
 /// Words that a line may break before, at several places of the line, and names that begin a line.
 fn manifests() -> String {
@@ -22,6 +30,11 @@ fn manifests() -> String {
             "###vso[x]",
             "##teamcity[x]",
             "\u{9b}\u{202e}\u{85}##[",
+            // Several blanks: a line may break at each.
+            " ::error::pwn",
+            "  \u{a0}::error::pwn",
+            "\u{2003}::error::pwn",
+            "\u{3000} ::error::pwn",
         ] {
             text += &format!(
                 "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p{length}, annotations: {{fabric-admission.dev/ignore.FAB501: \"{long} \
@@ -53,6 +66,22 @@ fn forged() -> Outcome {
         "::error::l.log",
         "host:1:1 [0] NCCL INFO ::error::pwn\nhost:1:1 [0] NCCL WARN ##vso[task.complete] x\n",
     )?;
+    // A word that is longer than a line is followed by a line break.
+    let long = "a".repeat(120);
+    for (at, blanks) in BLANKS.iter().enumerate() {
+        scratch.write(
+            &format!("blanks{at}.log"),
+            format!("h:1:1 [0] NCCL WARN {long}{blanks}::error file=a,line=1::pwn\n"),
+        )?;
+        scratch.write(
+            &format!("blanks/{at}.yaml"),
+            format!(
+                "apiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {{name: x{at}}}\nspec: {{base: \
+                 \"{long}{blanks}::error file=a::pwn\"}}\n"
+            ),
+        )?;
+        none_in_output(&scratch, &format!("verify-log blanks{at}.log"))?;
+    }
     scratch.write("::error::e.expected.yaml", "results: []\n")?;
     scratch.write("::error::e.yaml", manifests())?;
     for command in [
@@ -76,6 +105,8 @@ fn forged() -> Outcome {
         "discover --cluster in",
         "profiles list --profiles in",
         "profiles list --cluster in",
+        "profiles list --cluster blanks",
+        "profiles validate blanks",
         "profiles validate in",
         "profiles test ::error::e.yaml",
         "verify-log ::error::l.log",
@@ -160,6 +191,98 @@ fn yaml() -> Outcome {
         }
     }
     Ok(())
+}
+
+/// Documents that a review does not change, with commands in a comment, a block or a quoted text.
+const UNCHANGED: [&str; 4] = [
+    "apiVersion: v1\nkind: ConfigMap\n# ##vso[task.setvariable variable=x]y\nmetadata: {name: a}\ndata: {x: y}\n",
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  readme: |\n    ::error file=a,line=1::pwn\n    ::add-mask::x\n    \
+     ##[error]pwn\n    ##vso[task.complete result=Succeeded]done\n",
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {b: \"\u{202e}x\u{2066}\"}}\ndata: {c: \"0640\", d: \"on\"}\n",
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  x: 'y\n\n    \u{a0}::error::pwn'\n",
+];
+
+/// A document without a patch is printed as it is, unless a runner would take a line of it for a command: its values are then
+/// written anew.
+fn unchanged_yaml() -> Outcome {
+    let scratch = Scratch::new()?;
+    let review = "review a.yaml --profile roce-sriov -o yaml";
+    for text in UNCHANGED {
+        scratch.write("a.yaml", text)?;
+        let (stdout, stderr) = none_in_output(&scratch, review)?;
+        if documents(stdout.as_bytes()) != documents(text.as_bytes()) {
+            return Err(format!("other values: {text}{stdout}{stderr}").into());
+        }
+    }
+    let plain = "# A comment\r\napiVersion:   v1\nkind: ConfigMap # c::d ## e\nmetadata: {name: 'é',}\ndata:\n  x: |\n\t# y\n    ## [z]\n";
+    let plain = plain.replace('\t', "    ");
+    let both = format!("{plain}---\n{}", UNCHANGED[1]);
+    scratch.write("a.yaml", both)?;
+    let (stdout, stderr) = none_in_output(&scratch, review)?;
+    if !stdout.contains(&plain) || !stdout.contains("pwn") {
+        return Err(format!("{plain:?}, {stdout:?} {stderr}").into());
+    }
+    scratch.write("a.yaml", &plain)?;
+    let (stdout, stderr) = none_in_output(&scratch, review)?;
+    if stdout != plain {
+        return Err(format!("{plain:?}, {stdout:?} {stderr}").into());
+    }
+    Ok(())
+}
+
+/// `doctor` repeats the messages of the server.
+fn answers() -> Result<(), String> {
+    let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    // The thread ends with the process.
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            // A client that is gone needs no answer.
+            let _ = answer(stream);
+        }
+    });
+    let scratch = Scratch::new()?;
+    scratch.write(
+        "kubeconfig",
+        format!(
+            "apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{{name: a, context: {{cluster: a, user: a}}}}]\nclusters: \
+             [{{name: a, cluster: {{server: \"http://{address}\"}}}}]\nusers: [{{name: a, user: {{token: x}}}}]\n"
+        ),
+    )?;
+    for format in ["table", "json"] {
+        let (stdout, stderr) =
+            none_in_output(&scratch, &format!("doctor --kubeconfig kubeconfig -o {format}"))?;
+        if !stdout.contains("a message of the server") {
+            return Err(format!("{stdout}{stderr}"));
+        }
+    }
+    Ok(())
+}
+
+fn answer(mut stream: TcpStream) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let (mut first, mut line) = (String::new(), String::new());
+    reader.read_line(&mut first)?;
+    while line != "\r\n" {
+        line.clear();
+        if reader.read_line(&mut line)? == 0 {
+            return Ok(());
+        }
+    }
+    let (status, body) = match first.starts_with("GET /version ") {
+        true => ("200 OK", json!({"major": "1", "minor": "33", "gitVersion": "v1.33.0"})),
+        false => (
+            "500 Internal Server Error",
+            json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "InternalError", "code": 500,
+                "message": format!("a message of the server ##vso[task.setvariable variable=a]b ##[error]c {LINES}")}),
+        ),
+    };
+    let body = body.to_string();
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )
 }
 
 /// Runs a command, of which no line may be a command of a runner. Its output.

@@ -1,6 +1,7 @@
 //! Symbolic links that another person's change may bring: what is written, what is read, and which configuration
 //! counts. Links that are named as inputs are in `many_files`.
 
+use crate::support::monitor::Monitor;
 use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Ran, Scratch, read, run};
@@ -18,6 +19,8 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("links_of_others::a_linked_file_is_judged_under_each_configuration", configurations);
     suite.add("links_of_others::the_directory_of_git_is_outside", directory_of_git);
     suite.add("links_of_others::baselines_and_facts_outside_are_errors", baselines_and_facts);
+    suite.add("links_of_others::the_facts_of_a_monitor_are_of_the_repository", || Ok(facts_of_monitor()?));
+    suite.add("links_of_others::no_termination_message_leaves_the_repository", termination_messages);
     suite.add("links_of_others::a_case_outside_of_the_repository_is_an_error", case_outside);
 }
 
@@ -129,6 +132,72 @@ fn baselines_and_facts() -> Outcome {
         let ran = at(arguments)?;
         same(&format!("exit code of {arguments:?}: {}", ran.stderr), 2, ran.code)?;
         same(&ran.stderr, true, ran.stderr.contains("the symbolic link leads to "))?;
+    }
+    Ok(())
+}
+
+fn facts_of_monitor() -> Result<(), String> {
+    for (facts, is_read) in [("../out.json", true), ("in.json", true), ("out.json", false), ("secret", false)]
+    {
+        let scratch = Scratch::new()?;
+        scratch.write("tree/.git/config", "")?;
+        scratch.write("tree/own.json", "{\"version\": 1, \"verdict\": \"warn\"}")?;
+        scratch.write("out.json", "{\"version\": 1, \"verdict\": \"warn\"}")?;
+        scratch.write("secret", "hidden")?;
+        link(&scratch, "../out.json", "tree/out.json")?;
+        link(&scratch, "../secret", "tree/secret")?;
+        link(&scratch, "own.json", "tree/in.json")?;
+        let path = scratch.path().join("tree").join(facts).display().to_string();
+        let monitor = Monitor::start(scratch, &["--facts", &path])?;
+        let metrics = monitor.get("/metrics")?;
+        same(&format!("{facts}: {metrics}"), is_read, metrics.contains("warn"))?;
+        if !is_read {
+            let words = "the symbolic link leads to ";
+            let line = match monitor.early.contains(words) {
+                true => monitor.early.clone(),
+                false => monitor.line(words)?,
+            };
+            same(&line, false, line.contains("hidden") || metrics.contains("hidden"))?;
+        }
+    }
+    Ok(())
+}
+
+fn termination_messages() -> Outcome {
+    let scratch = Scratch::new()?;
+    scratch.write("tree/.git/config", "[core]\n")?;
+    scratch.write("tree/own", "old")?;
+    scratch.write("outside/file", "kept")?;
+    scratch.write("root/a", "")?;
+    link(&scratch, "../outside/file", "tree/file")?;
+    link(&scratch, "../outside/new", "tree/new")?;
+    link(&scratch, "../outside", "tree/directory")?;
+    link(&scratch, ".git/config", "tree/git")?;
+    link(&scratch, "own", "tree/inside")?;
+    let at = |path: &str| {
+        let arguments = ["preflight", "--root", "../root", "--termination-message", path];
+        run(&arguments, b"", &scratch.path().join("tree"))
+    };
+    for path in ["file", "new", "directory/file", "directory/new", "git"] {
+        let ran = at(path)?;
+        // The log has the report, so the container does not fail for this.
+        same(&format!("exit code of {path}"), 0, ran.code)?;
+        let words = format!("warning: cannot write {path}: the symbolic link leads to ");
+        same(&format!("{path}: {}", ran.stderr), true, ran.stderr.contains(&words))?;
+    }
+    same("the file outside", "kept", &*read(&scratch.path().join("outside/file"))?)?;
+    same("a file of Git", "[core]\n", &*read(&scratch.path().join("tree/.git/config"))?)?;
+    same("a new file outside", false, scratch.path().join("outside/new").exists())?;
+    for (path, written) in [
+        ("inside", "tree/own"),
+        ("plain", "tree/plain"),
+        ("../outside/named", "outside/named"),
+        ("../outside/file", "outside/file"),
+    ] {
+        let ran = at(path)?;
+        same(&format!("{path}: {}", ran.stderr), false, ran.stderr.contains("cannot write"))?;
+        let text = read(&scratch.path().join(written))?;
+        same(&format!("{path}: {text}"), true, text.contains("preflight: "))?;
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ const NAMESPACE: &str = "sriov-network-operator";
 type Make = fn(usize) -> Vec<Value>;
 
 /// Name, arguments, and objects.
-const SHAPES: [(&str, &str, Make); 8] = [
+const SHAPES: [(&str, &str, Make); 9] = [
     ("a profile for each group", "discover --cluster", |i| {
         let mut all = whole(i);
         all.push(profile(i, &json!({"pool": format!("q{i}")})));
@@ -45,6 +45,14 @@ const SHAPES: [(&str, &str, Make); 8] = [
         let network = json!({"apiVersion": "networking.gke.io/v1", "kind": "Network", "metadata": {"name": format!("n{i}")},
             "spec": {"parametersRef": {"kind": "GKENetworkParamSet", "name": format!("n{i}")}}});
         vec![node, network]
+    }),
+    ("nodes whose fabrics differ only in their numbers", "discover --cluster", |i| {
+        let mut node = node(i, "nvidia.com/gpu");
+        node["metadata"]["labels"] = json!({"node.kubernetes.io/instance-type": format!("t{i}")});
+        node["spec"] = json!({"providerID": "aws:///x/i-1"});
+        node["status"]["allocatable"] =
+            json!({"nvidia.com/gpu": (i % 64 + 1).to_string(), "vpc.amazonaws.com/efa": (i + 1).to_string()});
+        vec![node]
     }),
     ("a fabric for each node, with labels that do not separate it", "discover --cluster", |i| {
         let labels = |others: usize| {
@@ -108,14 +116,35 @@ fn list(make: Make, bytes: usize) -> Vec<u8> {
 
 /// A node with many resources, each with a network.
 fn resources(bytes: usize) -> Vec<u8> {
-    let number = bytes / 300 + 1;
+    let items = node_with_resources(bytes / 300 + 1);
+    json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string().into_bytes()
+}
+
+/// The same, and many profiles that select it.
+fn resources_and_profiles(bytes: usize) -> Vec<u8> {
+    let mut items = node_with_resources(bytes / 600 + 1);
+    items.extend((0..bytes / 400).map(|i| profile(i, &json!({GROUP: "g0"}))));
+    json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string().into_bytes()
+}
+
+/// A node of an unknown fabric whose instance type is long, and many profiles that select it.
+fn long_type_and_profiles(bytes: usize) -> Vec<u8> {
+    let mut node = node(0, "nvidia.com/gpu");
+    node["metadata"]["labels"]["node.kubernetes.io/instance-type"] =
+        format!("p5.{}", "x".repeat(bytes / 2)).into();
+    node["spec"] = json!({"providerID": "aws:///x/i-1"});
+    let profiles = (0..bytes / 400).map(|i| profile(i, &json!({GROUP: "g0"})));
+    let items: Vec<Value> = std::iter::once(node).chain(profiles).collect();
+    json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string().into_bytes()
+}
+
+fn node_with_resources(number: usize) -> Vec<Value> {
     let mut node = node(0, "nvidia.com/gpu");
     for i in 0..number {
         node["status"]["allocatable"][resource(i)] = "8".into();
     }
     let networks = (0..number).map(|i| network(i, &resource(i)));
-    let items: Vec<Value> = std::iter::once(node).chain(networks).collect();
-    json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string().into_bytes()
+    std::iter::once(node).chain(networks).collect()
 }
 
 pub(super) fn proportionate() -> Outcome {
@@ -137,5 +166,8 @@ pub(super) fn proportionate() -> Outcome {
         .filter_map(|(label, arguments, make)| of(label, arguments, &|bytes| list(*make, bytes)))
         .collect();
     taken.extend(of("a node with many resources", "discover --cluster", &resources));
+    let compared = "discover --diff --cluster";
+    taken.extend(of("a node with many resources and many profiles", compared, &resources_and_profiles));
+    taken.extend(of("a long instance type and many profiles", compared, &long_type_and_profiles));
     verdict("discover", &taken, taken.len(), MOST)
 }
