@@ -1,7 +1,7 @@
 //! The accept loop. A handshake never delays another connection, a failing accept never becomes a busy loop, and the end
 //! waits for requests in progress.
 
-use super::begin_in_turn::begin_in_turn;
+use super::begin_in_turn::{begin_in_turn, take_steps_in_turns};
 use super::client_address_and_connection::Caller;
 use super::connection_activity_and_slow_clients::{ConnectionWatch, Slow, Waits, WatchedStream};
 use super::connection_age;
@@ -42,16 +42,24 @@ const FIRST_REQUEST: Duration = Duration::from_secs(1);
 /// 1 KiB, or more with a bearer token.
 pub(super) const READ_BUFFER: usize = 16 * 1024;
 
+/// Most protocols that a client may offer (count). Go's client and OpenSSL's offer two at most.
+const MOST_PROTOCOLS: usize = 32;
+
+/// An answer with our certificate is longer, and one that only asks for another key share is shorter (bytes; RFC 8446, section
+/// 4.1.4). The client's next message then needs all the work.
+const MIN_ANSWER_WITH_CERTIFICATE: usize = 256;
+
 /// Serves until a stop signal, and until the last connection has ended or the drain deadline has passed.
 pub(super) async fn serve(
     listener: TcpListener,
     config: Arc<ServerConfig>,
     state: Arc<State>,
-    handshakes: Handle,
+    (handshakes, asks_for_certificates): (Handle, bool),
     mut stop: watch::Receiver<Stop>,
 ) {
     let port = Port {
         config,
+        asks_for_certificates,
         router: routes::router(Arc::clone(&state)),
         table: OpenConnections::new(state.limits.connections, state.limits.connections_per_peer),
         state: Arc::clone(&state),
@@ -111,6 +119,7 @@ struct Port {
     table: Arc<OpenConnections>,
     state: Arc<State>,
     handshakes: Handle,
+    asks_for_certificates: bool,
 }
 
 impl Port {
@@ -140,6 +149,7 @@ impl Port {
             router: self.router.clone(),
             state: Arc::clone(&self.state),
             handshakes: self.handshakes.clone(),
+            asks_for_certificates: self.asks_for_certificates,
             caller: Caller { address: peer.ip().to_canonical(), watch },
         };
         connections.spawn(connection.serve(stream, place));
@@ -151,12 +161,13 @@ struct Connection {
     router: Router,
     state: Arc<State>,
     handshakes: Handle,
+    asks_for_certificates: bool,
     caller: Caller,
 }
 
 impl Connection {
     async fn serve(self, stream: TcpStream, _place: Place) {
-        let Self { config, router, state, handshakes, caller } = self;
+        let Self { config, router, state, handshakes, asks_for_certificates, caller } = self;
         let watch = Arc::clone(&caller.watch);
         let _ = stream.set_nodelay(true);
         let allowance = RecordAllowance::new();
@@ -164,13 +175,19 @@ impl Connection {
         // Whoever opens connections as fast as possible would let the requests of others wait for all these handshakes, if
         // they were on the same threads; and bodies of others would let a handshake wait.
         let mut shaken = JoinSet::new();
-        let (turns, peer) = (Arc::clone(&state), caller.address);
+        let (turns, peer, of_handshake) = (Arc::clone(&state), caller.address, Arc::clone(&allowance));
         let shake = async move {
             let hello = LazyConfigAcceptor::new(Acceptor::default(), stream).await?;
-            // Nearly all work is in the answer to the client's first message. What follows has no turn: else a client that
-            // opens connections and closes them again would make connections wait that are already closed.
-            let answer = async { hello.into_stream(config).await };
-            begin_in_turn(answer, turns.budgets.turns.wait_for_turn_of_handshake(peer)).await
+            if hello.client_hello().alpn().is_some_and(|mut names| names.nth(MOST_PROTOCOLS).is_some()) {
+                return Err(std::io::Error::other("the client offers too many protocols"));
+            }
+            of_handshake.record_first_message();
+            // Nearly all work is in the answer with our certificate, and in a look at the client's. What else follows has no
+            // turn: a client that opens connections and closes them again would make connections wait that are already closed.
+            let is_certificate_sent = || of_handshake.sent_bytes() >= MIN_ANSWER_WITH_CERTIFICATE;
+            let is_next_step_long = || asks_for_certificates || !is_certificate_sent();
+            let turn = || turns.budgets.turns.wait_for_turn_of_handshake(peer);
+            take_steps_in_turns(async { hello.into_stream(config).await }, turn, is_next_step_long).await
         };
         shaken.spawn_on(shake, &handshakes);
         let shaken = async {

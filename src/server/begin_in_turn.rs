@@ -1,6 +1,7 @@
 //! Work that takes turns with that of others to begin.
 
 use std::pin::pin;
+use std::task::Poll;
 
 /// Completes as the work does, which begins in a turn. The turn is over once the work waits for something, and the work goes on
 /// without one: whoever has begun to read a body finishes it, and its memory is for the next.
@@ -12,6 +13,37 @@ pub(super) async fn begin_in_turn<W: Future, T>(work: W, turn: impl Future<Outpu
         work.as_mut().poll(context)
     })
     .await
+}
+
+/// Completes as the work does. Each step of it has a turn of its own, as long as the next one takes much time; a step ends where
+/// the work waits for something.
+pub(super) async fn take_steps_in_turns<W: Future, F: Future>(
+    work: W,
+    wait_for_turn: impl Fn() -> F,
+    is_next_step_long: impl Fn() -> bool,
+) -> W::Output {
+    let mut work = pin!(work);
+    loop {
+        let mut taken = Some(wait_for_turn().await);
+        let step = std::future::poll_fn(|context| {
+            let _turn = taken.take();
+            Poll::Ready(work.as_mut().poll(context))
+        });
+        match step.await {
+            Poll::Ready(output) => return output,
+            Poll::Pending if is_next_step_long() => wait_until_woken().await,
+            Poll::Pending => return work.await,
+        }
+    }
+}
+
+/// Completes when the task is polled again: what it waits for has come.
+async fn wait_until_woken() {
+    let mut polled = false;
+    std::future::poll_fn(
+        |_| if std::mem::replace(&mut polled, true) { Poll::Ready(()) } else { Poll::Pending },
+    )
+    .await;
 }
 
 #[cfg(test)]
@@ -39,6 +71,26 @@ mod tests {
             text.push_str(std::str::from_utf8(&part[..length]).unwrap());
         }
         text
+    }
+
+    #[test]
+    fn long_steps_have_turns_of_their_own() {
+        // A message comes, and then another one; then no step is long.
+        let (turns, steps) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let work = async {
+            for _ in 0..5 {
+                steps.fetch_add(1, Ordering::Relaxed);
+                tokio::task::yield_now().await;
+            }
+        };
+        let turn = || async {
+            turns.fetch_add(1, Ordering::Relaxed);
+            tokio::task::yield_now().await;
+            steps.load(Ordering::Relaxed)
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(take_steps_in_turns(work, turn, || steps.load(Ordering::Relaxed) < 3));
+        assert_eq!((turns.into_inner(), steps.into_inner()), (3, 5));
     }
 
     #[test]

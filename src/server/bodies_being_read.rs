@@ -3,6 +3,7 @@
 
 use super::fair_share_per_client_address::Size;
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
@@ -26,6 +27,7 @@ struct Bodies {
 
 #[derive(Debug)]
 struct Body {
+    peer: IpAddr,
     /// When it last made progress, and how many bytes were there.
     progress: (Instant, usize),
     /// Its share of the budget (bytes), and of which part.
@@ -38,6 +40,7 @@ struct Body {
 pub(super) struct BodyBeingRead {
     all: Arc<BodiesBeingRead>,
     number: u64,
+    peer: IpAddr,
     make_room: Arc<Notify>,
 }
 
@@ -47,29 +50,32 @@ impl BodiesBeingRead {
     }
 
     /// A body, with no bytes so far.
-    pub(super) fn add_body(self: &Arc<Self>) -> BodyBeingRead {
+    pub(super) fn add_body(self: &Arc<Self>, peer: IpAddr) -> BodyBeingRead {
         let mut bodies = self.bodies();
         let number = bodies.next;
         bodies.next += 1;
         let make_room = Arc::new(Notify::new());
         let body = Body {
+            peer,
             progress: (Instant::now(), 0),
             share: (0, Size::Small),
             make_room: Arc::clone(&make_room),
         };
         bodies.all.insert(number, body);
-        BodyBeingRead { all: Arc::clone(self), number, make_room }
+        BodyBeingRead { all: Arc::clone(self), number, peer, make_room }
     }
 
-    /// Asks the bodies that have stalled for the longest time to make room in a part of the budget; `false` if none has.
-    pub(super) fn ask_stalled_bodies_to_make_room(&self, size: Size) -> bool {
-        self.ask_at(Instant::now(), size)
+    /// Asks the bodies that have stalled for the longest time to make room in a part of the budget, of one address or of all;
+    /// `false` if none has.
+    pub(super) fn ask_stalled_bodies_to_make_room(&self, size: Size, of: Option<IpAddr>) -> bool {
+        self.ask_at(Instant::now(), size, of)
     }
 
-    fn ask_at(&self, now: Instant, size: Size) -> bool {
+    fn ask_at(&self, now: Instant, size: Size, of: Option<IpAddr>) -> bool {
         let mut bodies = self.bodies();
         let is_stalled = |body: &Body| now.duration_since(body.progress.0) >= STALLED_AFTER;
-        let stalled = bodies.all.iter().filter(|(_, body)| is_stalled(body) && body.share.1 == size);
+        let is_asked = |body: &Body| body.share.1 == size && of.is_none_or(|peer| peer == body.peer);
+        let stalled = bodies.all.iter().filter(|(_, body)| is_stalled(body) && is_asked(body));
         let mut stalled: Vec<(Instant, u64)> =
             stalled.map(|(number, body)| (body.progress.0, *number)).collect();
         stalled.sort_unstable();
@@ -91,7 +97,7 @@ impl BodyBeingRead {
     /// more bytes, counts as new.
     pub(super) fn record_bytes(&mut self, bytes: usize, share: (usize, Size)) {
         if !self.all.bodies().all.contains_key(&self.number) {
-            *self = self.all.add_body();
+            *self = self.all.add_body(self.peer);
         }
         if let Some(body) = self.all.bodies().all.get_mut(&self.number) {
             body.share = share;
@@ -119,8 +125,12 @@ mod tests {
     use std::pin::pin;
     use std::task::{Context, Waker};
 
+    fn peer(last: u8) -> IpAddr {
+        IpAddr::from([10, 0, 0, last])
+    }
+
     fn body(all: &Arc<BodiesBeingRead>, bytes: usize, size: Size) -> BodyBeingRead {
-        let mut body = all.add_body();
+        let mut body = all.add_body(peer(1));
         body.record_bytes(bytes, (bytes, size));
         body
     }
@@ -133,14 +143,15 @@ mod tests {
     fn those_that_stalled_for_the_longest_time_make_room() {
         let all: Arc<BodiesBeingRead> = Arc::default();
         let stalled: Vec<_> = (0..3).map(|_| body(&all, ROOM / 2, Size::Large)).collect();
-        assert!(!all.ask_stalled_bodies_to_make_room(Size::Large), "all of them are new");
+        assert!(!all.ask_stalled_bodies_to_make_room(Size::Large, None), "all of them are new");
         let later = Instant::now() + STALLED_AFTER;
-        assert!(!all.ask_at(later, Size::Small), "of the other part");
-        assert!(all.ask_at(later, Size::Large));
+        assert!(!all.ask_at(later, Size::Small, None), "of the other part");
+        assert!(!all.ask_at(later, Size::Large, Some(peer(2))), "of another address");
+        assert!(all.ask_at(later, Size::Large, Some(peer(1))));
         assert_eq!(stalled.iter().map(is_asked).collect::<Vec<_>>(), [true, true, false]);
-        assert!(all.ask_at(later, Size::Large));
+        assert!(all.ask_at(later, Size::Large, None));
         assert!(is_asked(&stalled[2]));
-        assert!(!all.ask_at(later, Size::Large), "nobody is left");
+        assert!(!all.ask_at(later, Size::Large, None), "nobody is left");
         drop(stalled);
         assert!(all.bodies().all.is_empty());
     }
@@ -153,9 +164,9 @@ mod tests {
         std::thread::sleep(Duration::from_millis(20));
         slow.record_bytes(PROGRESS - 1, (PROGRESS, Size::Small));
         fast.record_bytes(PROGRESS, (PROGRESS, Size::Small));
-        assert!(all.ask_at(began + STALLED_AFTER, Size::Small));
+        assert!(all.ask_at(began + STALLED_AFTER, Size::Small, None));
         assert!(is_asked(&slow) && !is_asked(&fast));
-        assert!(all.ask_at(Instant::now() + STALLED_AFTER, Size::Small));
+        assert!(all.ask_at(Instant::now() + STALLED_AFTER, Size::Small, None));
         fast.record_bytes(PROGRESS + 1, (PROGRESS, Size::Small));
         assert!(!is_asked(&fast), "more bytes came in between");
         assert_eq!(all.bodies().all.len(), 1);

@@ -99,11 +99,15 @@ impl Budgets {
         Ok(())
     }
 
-    /// Asks stalled bodies to make room for more bytes of a body; `false` if no body is stalled.
+    /// Asks stalled bodies to make room for more bytes of a body; `false` if no body is stalled. Bodies of other addresses are
+    /// asked only for an address that holds little: others have no part in it that the address holds as much as it may.
     pub(super) fn ask_stalled_bodies_to_make_room_for(&self, held: &BytesWithinBudget, more: usize) -> bool {
-        let is_small = held.bytes().len() + more <= MAX_SMALL_BODY_BYTES;
-        is_small && self.being_read.ask_stalled_bodies_to_make_room(Size::Small)
-            || self.being_read.ask_stalled_bodies_to_make_room(Size::Large)
+        let peer = held.peer();
+        let ask = |size: Size| {
+            let of = self.bytes.does_address_hold_much(peer, size).then_some(peer);
+            self.being_read.ask_stalled_bodies_to_make_room(size, of)
+        };
+        held.bytes().len() + more <= MAX_SMALL_BODY_BYTES && ask(Size::Small) || ask(Size::Large)
     }
 
     /// An empty body of an address. The length in its header reserves no memory.

@@ -57,6 +57,14 @@ impl BudgetForSmallAndLarge {
         self.large.taken().peers.get(&peer).copied().unwrap_or_default()
     }
 
+    /// Whether an address has more than half of what the only address may have of a part.
+    pub(super) fn does_address_hold_much(&self, peer: IpAddr, size: Size) -> bool {
+        let pool = self.of(size);
+        let own = pool.taken().peers.get(&peer).copied().unwrap_or_default();
+        let most_alone = (pool.pieces - pool.reserve) * TIMES_FREE / (TIMES_FREE + 1);
+        own > most_alone / 2
+    }
+
     /// Bytes in use.
     pub(super) fn used_bytes(&self) -> usize {
         self.used() * PIECE

@@ -160,7 +160,7 @@ async fn collect(
         if held.stated_length() == Some(held.bytes().len()) {
             incomplete = None;
         } else {
-            let body = incomplete.get_or_insert_with(|| state.budgets.being_read.add_body());
+            let body = incomplete.get_or_insert_with(|| state.budgets.being_read.add_body(held.peer()));
             body.record_bytes(held.bytes().len(), held.share_of_budget());
         }
     }

@@ -111,6 +111,7 @@ pub async fn run(
     // Where client certificates are asked for, ours would be refused and counted.
     let port = clients.is_none().then(|| (addresses.0, stop.clone()));
     background_tasks::start_certificate_reload_or_keeper(&mut supervisor, certificate, &state, port);
+    let asks_for_certificates = clients.is_some();
     if let Some(clients) = clients {
         background_tasks::start_client_ca_reloads(&mut supervisor, clients, &state);
     }
@@ -122,7 +123,7 @@ pub async fn run(
         }
     }
     listening(addresses.0, addresses.1);
-    let port = accept_loop::serve(webhook, config, state, handshakes.handle(), stop);
+    let port = accept_loop::serve(webhook, config, state, (handshakes.handle(), asks_for_certificates), stop);
     let served = supervisor.run_essential_task("listener", port).await;
     supervisor.wait_then_abort_all_tasks().await;
     Ok(served?)

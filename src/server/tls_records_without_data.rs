@@ -1,12 +1,12 @@
 //! A limit for TLS records that bring no data or very little: KeyUpdates, alerts, empty records, and records of one byte. Each
 //! costs the server up to 20 microseconds for some 27 bytes, and no deadline of a request runs while no data comes. rustls refuses more than 32 KeyUpdates in a row, but an empty
 //! record of data between them begins a new row (rustls src/common_state.rs, `received_app_data`). So the server counts all records
-//! below TLS, and closes a connection on which too many bring no data or very little.
+//! below TLS, and closes a connection on which too many bring no data or very little. It also limits the client's first message.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -21,6 +21,9 @@ const SMALL_READ: usize = 64;
 /// Small reads that earn as much as others, until a longer read earns more of them: one for each [`SMALL_READ`]. A header of
 /// HTTP has over 64 bytes and comes at once.
 const MOST_SMALL_READS: u32 = 1_024;
+/// Most bytes of the first message of a client (RFC 8446, section 4.1.2). Go and OpenSSL send up to 1.8 KiB, with key shares of
+/// ML-KEM. Decoded, a message takes up to thirty times its length until its turn to be answered.
+const MOST_OF_FIRST_MESSAGE: usize = 8 * 1024;
 /// Length of a record's header: type, version and length of the rest (RFC 8446, section 5.1).
 const HEADER: usize = 5;
 
@@ -30,6 +33,10 @@ pub(super) struct RecordAllowance {
     left: AtomicU32,
     small_reads: AtomicU32,
     spent: AtomicBool,
+    /// Bytes of the first message that may still come. What follows has no limit.
+    first_message: AtomicUsize,
+    /// Bytes that the server has sent.
+    sent: AtomicUsize,
 }
 
 impl RecordAllowance {
@@ -38,7 +45,19 @@ impl RecordAllowance {
             left: AtomicU32::new(MOST),
             small_reads: AtomicU32::new(MOST_SMALL_READS),
             spent: AtomicBool::new(false),
+            first_message: AtomicUsize::new(MOST_OF_FIRST_MESSAGE),
+            sent: AtomicUsize::new(0),
         })
+    }
+
+    /// The first message of the client is complete.
+    pub(super) fn record_first_message(&self) {
+        self.first_message.store(usize::MAX, Ordering::Relaxed);
+    }
+
+    /// Bytes that the server has sent.
+    pub(super) fn sent_bytes(&self) -> usize {
+        self.sent.load(Ordering::Relaxed)
     }
 
     /// Whether the connection sent too many.
@@ -58,6 +77,23 @@ impl RecordAllowance {
             more => add_up_to(&self.small_reads, more, MOST_SMALL_READS),
         }
         add_up_to(&self.left, (bytes / BYTES_PER_RECORD).saturating_add(EARNED_BY_READ), MOST);
+    }
+
+    fn spend_first_message(&self, bytes: usize) -> io::Result<()> {
+        let left = self.first_message.load(Ordering::Relaxed);
+        if left == usize::MAX {
+            return Ok(());
+        }
+        let left =
+            left.checked_sub(bytes).ok_or_else(|| io::Error::other("the first message is too long"))?;
+        self.first_message.store(left, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn record_sent(&self, written: &Poll<io::Result<usize>>) {
+        if let Poll::Ready(Ok(bytes)) = written {
+            self.sent.store(self.sent_bytes().saturating_add(*bytes), Ordering::Relaxed);
+        }
     }
 
     fn spend(&self, records: u32) -> io::Result<()> {
@@ -134,8 +170,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for CountedRecords<S> {
     ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         let poll = Pin::new(&mut self.stream).poll_read(cx, buf);
-        let records = self.counter.count_records_in(buf.filled().get(before..).unwrap_or_default());
-        match self.allowance.spend(records) {
+        let bytes = buf.filled().get(before..).unwrap_or_default();
+        let records = self.counter.count_records_in(bytes);
+        match self.allowance.spend(records).and_then(|()| self.allowance.spend_first_message(bytes.len())) {
             Ok(()) => poll,
             Err(error) => Poll::Ready(Err(error)),
         }
@@ -144,7 +181,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for CountedRecords<S> {
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for CountedRecords<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
+        let written = Pin::new(&mut self.stream).poll_write(cx, buf);
+        self.allowance.record_sent(&written);
+        written
     }
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_flush(cx)
@@ -157,7 +196,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for CountedRecords<S> {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
+        self.allowance.record_sent(&written);
+        written
     }
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()

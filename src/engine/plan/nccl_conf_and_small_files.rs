@@ -88,7 +88,7 @@ fn in_volume(path: &str) -> &str {
 /// The part of our path below a mount; empty for a mount at the path itself.
 fn below_mount(mounted: &str) -> Option<&'static str> {
     // Nearly every mount is elsewhere.
-    let first = mounted.split('/').find(|part| !matches!(*part, "" | "."));
+    let first = mounted.trim_start_matches('/').split('/').find(|part| !matches!(*part, "" | "."));
     if first.is_some_and(|part| part != "etc") && !mounted.contains("..") {
         return None;
     }

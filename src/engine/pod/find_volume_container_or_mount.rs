@@ -39,18 +39,22 @@ impl<'a> Container<'a> {
     /// The mount at a path, without regard to trailing slashes.
     #[must_use]
     pub fn mount_at(&self, path: &str) -> Option<(usize, &VolumeMount<'a>)> {
-        self.volume_mounts()
-            .iter()
-            .enumerate()
-            .find(|(_, m)| m.mount_path.as_deref().is_some_and(|p| p.trim_end_matches('/') == path))
+        let mounts = self.volume_mounts().iter().enumerate();
+        mounts.into_iter().find(|(_, m)| m.mount_path.as_deref().is_some_and(|p| is_with_slashes(p, path)))
     }
+
     /// Whether a raw block device has a path, without regard to trailing slashes. No mount may have the same path
     /// (k8s.io/kubernetes pkg/apis/core/validation, ValidateVolumeMounts).
     #[must_use]
     pub fn has_device_at(&self, path: &str) -> bool {
         let devices = self.volume_devices.as_deref().unwrap_or_default();
-        devices.iter().any(|d| d.device_path.as_deref().is_some_and(|p| p.trim_end_matches('/') == path))
+        devices.iter().any(|d| d.device_path.as_deref().is_some_and(|p| is_with_slashes(p, path)))
     }
+}
+
+/// Whether a text is a path, perhaps with slashes behind it. Only a text that begins with the path is read to its end.
+fn is_with_slashes(text: &str, path: &str) -> bool {
+    text.strip_prefix(path).is_some_and(|rest| rest.bytes().all(|byte| byte == b'/'))
 }
 
 /// Most items of a downward-API volume that are read. Ours have at most nine: the files of a profile and `nccl.conf`.

@@ -75,6 +75,10 @@ pub const MAX_TEMPLATES: usize = 256;
 /// objects and lists count again on each level around them.
 const MAX_READ: usize = 24 << 20;
 
+/// Most objects and lists with containers somewhere inside that are searched (count). A training job has a few for each of its
+/// templates. Each takes a microsecond or more, however short it is.
+const MAX_PARTS: usize = 8_192;
+
 /// Most bytes of all templates that are inside another template: each is read again as a pod of its own. An object in etcd has at
 /// most 1.5 MiB.
 const MAX_NESTED: usize = 2 << 20;
@@ -126,6 +130,8 @@ pub enum SearchLimit {
     Depth,
     /// `MAX_READ`.
     Length,
+    /// `MAX_PARTS`.
+    Parts,
     /// `MAX_NESTED`.
     Nested,
     /// `MAX_NAME` and `MAX_POINTER`.
@@ -138,6 +144,7 @@ impl fmt::Display for SearchLimit {
         match self {
             Self::Depth => write!(f, "is more than {MAX_DEPTH} levels deep"),
             Self::Length => write!(f, "follows {} MiB of other content", MAX_READ >> 20),
+            Self::Parts => write!(f, "follows {MAX_PARTS} other objects and lists that name containers"),
             Self::Nested => write!(
                 f,
                 "follows {} MiB of pod templates that are inside other pod templates",
@@ -200,14 +207,14 @@ fn search_templates<'a, 'd>(json: &'a str, deadline: &'d DecisionLimits<'d>) -> 
 /// LLMInferenceService: there is nothing to annotate.
 #[must_use]
 pub fn has_bare_pod_spec(json: &str) -> bool {
-    !bare_specs(json, false).is_empty()
+    !bare_specs(json, false, &NEVER).is_empty()
 }
 
 /// Such pod specs, in the order of the text. `unfinished`: containers need no image, since a controller merges them
 /// into others.
 #[must_use]
-pub fn bare_specs(json: &str, unfinished: bool) -> Vec<BareSpec<'_>> {
-    let mut found = Found::new(&NEVER);
+pub fn bare_specs<'a>(json: &'a str, unfinished: bool, deadline: &DecisionLimits<'_>) -> Vec<BareSpec<'a>> {
+    let mut found = Found::new(deadline);
     if json.contains("\"containers\"") {
         let text = TextSearchedForKey::new(json, "containers");
         collect_bare_specs(&text, json, text.members(json), &mut String::new(), unfinished, &mut found);
@@ -219,6 +226,8 @@ pub fn bare_specs(json: &str, unfinished: bool) -> Vec<BareSpec<'_>> {
 struct Found<'a, 'd, T> {
     all: Vec<T>,
     left: usize,
+    /// Objects and lists that may still be searched.
+    parts: usize,
     /// Bytes of nested templates so far, and where the last template ends that is not nested (an address).
     nested: usize,
     end: usize,
@@ -228,7 +237,15 @@ struct Found<'a, 'd, T> {
 
 impl<'a, 'd, T> Found<'a, 'd, T> {
     fn new(deadline: &'d DecisionLimits<'d>) -> Self {
-        Self { all: Vec::new(), left: MAX_READ, nested: 0, end: 0, not_searched: None, deadline }
+        Self {
+            all: Vec::new(),
+            left: MAX_READ,
+            parts: MAX_PARTS,
+            nested: 0,
+            end: 0,
+            not_searched: None,
+            deadline,
+        }
     }
 
     /// Whether to search a part at a depth.
@@ -245,9 +262,12 @@ impl<'a, 'd, T> Found<'a, 'd, T> {
         // Long objects and lists inside count when they are searched.
         let left = self.left.checked_sub(text.length_without_long_containers(json));
         self.left = left.unwrap_or_default();
-        let limit = match left {
+        let parts = self.parts.checked_sub(1);
+        self.parts = parts.unwrap_or_default();
+        let limit = match left.and(parts) {
             _ if depth > MAX_DEPTH => SearchLimit::Depth,
-            None => SearchLimit::Length,
+            _ if left.is_none() => SearchLimit::Length,
+            None => SearchLimit::Parts,
             Some(_) => return true,
         };
         self.note_part_not_searched(json, pointer, limit);

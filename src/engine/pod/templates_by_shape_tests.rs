@@ -131,8 +131,9 @@ fn the_innermost_object_makes_the_pods() {
 #[test]
 fn bare_specs_have_their_place() {
     let json = r#"{"spec":{"template":{"containers":[{"name":"a"}]},"prefill":{"worker":{"containers":[{"image":"x"}]}}}}"#;
-    let pointers =
-        |unfinished| -> Vec<String> { bare_specs(json, unfinished).into_iter().map(|s| s.pointer).collect() };
+    let pointers = |unfinished| -> Vec<String> {
+        bare_specs(json, unfinished, &NEVER).into_iter().map(|s| s.pointer).collect()
+    };
     assert_eq!(pointers(false), ["/spec/prefill/worker"]);
     assert_eq!(pointers(true), ["/spec/template", "/spec/prefill/worker"]);
 }
@@ -191,8 +192,8 @@ fn templates_inside_of_templates_have_a_limit() {
 fn bare_specs_are_few_and_have_short_pointers() {
     let spec = r#""worker":{"containers":[{"name":"a","image":"b"}]}"#;
     let many = format!("{{{}}}", vec![spec; 1_000].join(","));
-    assert_eq!(bare_specs(&many, true).len(), MAX_BARE_SPECS);
+    assert_eq!(bare_specs(&many, true, &NEVER).len(), MAX_BARE_SPECS);
     let below = |key: String| (0..9).fold(format!("{{{spec}}}"), |json, _| format!(r#"{{"{key}":{json}}}"#));
-    assert_eq!(bare_specs(&below("k".to_owned()), true).len(), 1);
-    assert_eq!(bare_specs(&below("~".repeat(253)), true).len(), 0);
+    assert_eq!(bare_specs(&below("k".to_owned()), true, &NEVER).len(), 1);
+    assert_eq!(bare_specs(&below("~".repeat(253)), true, &NEVER).len(), 0);
 }

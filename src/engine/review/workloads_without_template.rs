@@ -5,6 +5,7 @@
 
 use super::workload_request::{Decide, distinct_findings_up_to_limit};
 use super::{PodRequest, ScopeOfParts, WorkloadRequest, decide_pod, findings_on_train_job_with_runtime};
+use crate::decision_limits::DecisionLimits;
 use crate::json::annotations_of_object::AnnotationsOfObject;
 use crate::json::types_of_decoded_fields::optional_struct;
 use crate::multus::NETWORKS_ANNOTATION;
@@ -42,7 +43,7 @@ pub(super) fn findings(
     let parts = match holds {
         WherePodsAre::Templates => Vec::new(),
         WherePodsAre::Trainer => partial_pod_of_train_job(request.json).into_iter().collect(),
-        WherePodsAre::BareSpecs => bare_specs(request.json),
+        WherePodsAre::BareSpecs => bare_specs(request.json, request.deadline),
     };
     let (mut looked, mut found) = (ScopeOfParts::default(), Vec::<Finding>::new());
     for part in parts.into_iter().take_while(|_| !request.deadline.is_over()) {
@@ -141,7 +142,7 @@ pub(super) fn changes_annotation_of_pods(group: &str, kind: &str, new: &str, old
 
 /// The controller hands the networks annotation of the object on to its pods (kserve/kserve
 /// pkg/controller/v1alpha2/llmisvc).
-fn bare_specs(json: &str) -> Vec<Part> {
+fn bare_specs(json: &str, deadline: &DecisionLimits<'_>) -> Vec<Part> {
     let annotated = AnnotationsOfObject::read_or_empty(json);
     let metadata = match annotated.get(NETWORKS_ANNOTATION) {
         Some(networks) => json!({"annotations": {(NETWORKS_ANNOTATION): networks}}),
@@ -149,7 +150,7 @@ fn bare_specs(json: &str) -> Vec<Part> {
     }
     .to_string();
     let most = (MAX_ANNOTATIONS / metadata.len()).clamp(1, MAX_BARE_SPECS);
-    let specs = templates_by_shape::bare_specs(json, true).into_iter().take(most);
+    let specs = templates_by_shape::bare_specs(json, true, deadline).into_iter().take(most);
     specs
         .map(|spec| Part {
             json: format!("{{\"metadata\":{metadata},\"spec\":{}}}", spec.json),

@@ -26,32 +26,34 @@ const VARIABLE_PREFIXES: [&str; 12] = [
     "DYN_",
 ];
 
-/// Starts of words that name such libraries and programs in commands, images and paths.
-const STARTS: [&str; 21] = [
-    "nixl",
-    "mooncake",
-    "lmcache",
-    "dynamo",
-    "disagg",
-    "ucx",
-    "nvshmem",
-    "deepep",
-    "ibgda",
-    "libfabric",
-    "cufile",
-    "gds",
-    "rdma",
-    "roce",
-    "ibverbs",
-    "perftest",
-    "mpirun",
-    "mpiexec",
-    "sshd",
-    "spdk",
-    "nvme",
-];
+/// Starts of words that name such libraries and programs in commands, images and paths, by their first letter: paths may have
+/// millions of words.
+fn starts_of_words(first: u8) -> &'static [&'static str] {
+    match first.to_ascii_lowercase() {
+        b'c' => &["cufile"],
+        b'd' => &["dynamo", "disagg", "deepep"],
+        b'g' => &["gds"],
+        b'i' => &["ibgda", "ibverbs"],
+        b'l' => &["lmcache", "libfabric"],
+        b'm' => &["mooncake", "mpirun", "mpiexec"],
+        b'n' => &["nixl", "nvshmem", "nvme"],
+        b'p' => &["perftest"],
+        b'r' => &["rdma", "roce"],
+        b's' => &["sshd", "spdk"],
+        b'u' => &["ucx"],
+        _ => &[],
+    }
+}
+
 /// Whole words: options such as `--kv-transfer-config` and `--ib-device`, and programs such as `ib_write_bw`.
-const WORDS: [&str; 3] = ["kv", "ib", "nfs"];
+fn whole_words(first: u8) -> &'static [&'static str] {
+    match first.to_ascii_lowercase() {
+        b'i' => &["ib"],
+        b'k' => &["kv"],
+        b'n' => &["nfs"],
+        _ => &[],
+    }
+}
 
 /// Images whose NCCL plugin for SHARP has a switch of its own, NCCL_IBEXT_DISABLE (Mellanox/nccl-rdma-sharp-plugins
 /// src/ib_plugin.c).
@@ -121,17 +123,36 @@ pub(super) fn other_library_in_words(variables: &ContainerVariables<'_>) -> Opti
 
 /// A word of a text that names another user of verbs. Names of NCCL's own variables have such words as well.
 fn word_of_other_library(text: &str) -> Option<&str> {
-    let starts = |word: &str, start: &str| {
-        word.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+    lines_without_comments(text).find_map(|(_, line)| word_in_line(line))
+}
+
+/// The same of a line. Words are letters and digits; `_` joins them to a name.
+fn word_in_line(line: &str) -> Option<&str> {
+    let starts = |text: &str, start: &str| {
+        text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
     };
-    lines_without_comments(text)
-        .flat_map(|(_, part)| part.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
-        .filter(|word| !starts(word, "NCCL_"))
-        .flat_map(|word| word.split('_'))
-        .find(|word| {
-            STARTS.iter().any(|start| starts(word, start))
-                || WORDS.iter().any(|whole| word.eq_ignore_ascii_case(whole))
-        })
+    let (mut before, mut is_of_nccl) = (b' ', false);
+    for (at, byte) in line.bytes().enumerate() {
+        let follows = std::mem::replace(&mut before, byte);
+        if follows.is_ascii_alphanumeric() || !(byte.is_ascii_alphanumeric() || byte == b'_') {
+            continue;
+        }
+        let rest = line.get(at..).unwrap_or_default();
+        if follows != b'_' {
+            is_of_nccl = starts(rest, "NCCL_");
+        }
+        if is_of_nccl || starts_of_words(byte).is_empty() && whole_words(byte).is_empty() {
+            continue;
+        }
+        let length = rest.bytes().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let word = rest.get(..length).unwrap_or_default();
+        if starts_of_words(byte).iter().any(|start| starts(word, start))
+            || whole_words(byte).iter().any(|whole| word.eq_ignore_ascii_case(whole))
+        {
+            return Some(word);
+        }
+    }
+    None
 }
 
 /// Whether a container may mount file systems itself, such as NFS over RDMA.
