@@ -29,10 +29,10 @@ const MAX_WHITE_SPACE: usize = 1 << 20;
 #[derive(Debug, Default, Clone, Copy)]
 pub struct DecisionMemoryEstimate {
     weighed: usize,
-    /// Bytes of texts with escapes.
-    escaped_texts: usize,
     // A body has fewer than four billion bytes.
     entries: u32,
+    /// Bytes of texts with escapes.
+    escaped_texts: u32,
     in_texts: u32,
     escapes: u32,
     texts_with_escapes: u32,
@@ -67,7 +67,7 @@ impl DecisionMemoryEstimate {
     pub fn memory_of_decision(self) -> usize {
         let entries = (self.entries as usize).saturating_mul(MEMORY_OF_ENTRY);
         let in_texts = (self.in_texts as usize).saturating_mul(MEMORY_OF_ENTRY_IN_TEXT);
-        let copies = self.escaped_texts.saturating_mul(COPIES_OF_ESCAPED_TEXT);
+        let copies = (self.escaped_texts as usize).saturating_mul(COPIES_OF_ESCAPED_TEXT);
         self.weighed.saturating_add(entries).saturating_add(in_texts).saturating_add(copies)
     }
 
@@ -146,7 +146,7 @@ impl DecisionMemoryEstimate {
             let length = u32::try_from(rest.len() - after_text.len()).unwrap_or(u32::MAX);
             self.text = self.text.saturating_add(length);
             if self.within == Within::Json {
-                let length = std::mem::take(&mut self.text) as usize;
+                let length = std::mem::take(&mut self.text);
                 if std::mem::take(&mut self.text_has_escape) {
                     self.texts_with_escapes += 1;
                     self.escaped_texts += length;
@@ -256,7 +256,7 @@ mod tests {
             let body = format!(r#"[{spaces}"{text}\"{{",{spaces}1,"{text}"{spaces}]{spaces}"#);
             let mut whole = DecisionMemoryEstimate::default();
             whole.weigh_next_part_of_body(body.as_bytes());
-            let found = (whole.entries, whole.in_texts as usize, whole.escapes, whole.escaped_texts);
+            let found = (whole.entries, whole.in_texts as usize, whole.escapes, whole.escaped_texts as usize);
             assert_eq!(found, (3, 2 * length + 1, 1, 2 * length + 4));
             assert_eq!(whole.white_space as usize, 4 * length);
         }

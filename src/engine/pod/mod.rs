@@ -15,6 +15,7 @@ mod gang_size;
 pub mod how_ranks_start;
 pub mod is_multi_node;
 pub mod limits_and_costs_of_pods;
+pub(crate) mod limits_of_template_search;
 mod memory_limits_of_containers;
 pub mod nic_resource_names;
 mod place_index;

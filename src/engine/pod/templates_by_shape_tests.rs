@@ -1,5 +1,6 @@
 //! Where templates are found, and what is known of them.
 
+use super::limits_of_template_search::{MAX_BARE_SPECS, SearchLimit};
 use super::templates_by_shape::*;
 use crate::decision_limits::NEVER;
 
@@ -170,6 +171,10 @@ fn parts_that_are_not_searched_are_named() {
     let behind = format!(r#"{{"a":{{"s":"{}","containers":1}},"b":{POD}}}"#, "x".repeat(24 << 20));
     assert_eq!(pointers(&behind).len(), 0);
     assert_eq!(not_searched(&behind), Some(("/b".to_owned(), SearchLimit::Length)));
+    let parts = |n: usize| format!(r#"{{"a":[{}],"b":{POD}}}"#, vec![r#"{"containers":0}"#; n].join(","));
+    assert_eq!((pointers(&parts(8_000)).len(), not_searched(&parts(8_000))), (1, None));
+    assert_eq!(pointers(&parts(9_000)).len(), 0);
+    assert_eq!(not_searched(&parts(9_000)), Some(("/b".to_owned(), SearchLimit::Parts)));
 }
 
 /// Each is read as a pod of its own, with all that is inside.

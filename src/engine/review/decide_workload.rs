@@ -13,8 +13,9 @@ use crate::json::decode_with_place::DecodeError;
 use crate::json::types_of_decoded_fields::optional_struct;
 use crate::pod::is_multi_node::MultiNodeEvidence;
 use crate::pod::limits_and_costs_of_pods::MAX_CHECKED_VALUES;
+use crate::pod::limits_of_template_search::{MAX_TEMPLATES, PartNotSearched};
 use crate::pod::pod_fields::Metadata;
-use crate::pod::templates_by_shape::{self, DevShm, MAX_TEMPLATES, PartNotSearched, PodCreator, Template};
+use crate::pod::templates_by_shape::{self, DevShm, PodCreator, Template};
 use crate::pod::workload_kinds::{self, WherePodsAre};
 use crate::profile::Ignorable;
 use crate::rules::which_findings_annotations_ignore::{

@@ -17,6 +17,8 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("pieces of one body", "", ""),
     ("bytes of one request besides", "src/server/framing_of_bodies.rs", "MOST_BESIDES_DATA"),
     ("TLS records with less than 64 bytes", "src/server/tls_records_without_data.rs", "MOST_SMALL_READS"),
+    ("first message of a TLS client", "src/server/tls_records_without_data.rs", "MOST_OF_FIRST_MESSAGE"),
+    ("protocols", "src/server/accept_loop.rs", "MOST_PROTOCOLS"),
     ("concurrent decisions on bodies over 64 KiB", "", ""),
     ("concurrent decisions on bodies of 16 to 64 KiB", "", ""),
     (
@@ -50,7 +52,8 @@ const ROWS: &[(&str, &str, &str)] = &[
         "src/engine/pod/limits_and_costs_of_pods.rs",
         "MAX_CHECKED_VALUES",
     ),
-    ("pod templates of an object", "src/engine/pod/templates_by_shape.rs", "MAX_TEMPLATES"),
+    ("pod templates of an object", "src/engine/pod/limits_of_template_search.rs", "MAX_TEMPLATES"),
+    ("objects and lists", "src/engine/pod/limits_of_template_search.rs", "MAX_PARTS"),
     ("networks of a pod", "src/engine/multus/parse_networks_annotation.rs", "MAX_NETWORKS"),
     ("different resource names", "src/engine/pod/limits_and_costs_of_pods.rs", "MAX_RESOURCE_NAMES"),
     ("entries of `nodeSelector`", "src/engine/pod/limits_and_costs_of_pods.rs", "MAX_NODE_SELECTOR"),

@@ -16,7 +16,7 @@ const LARGE: usize = 240 << 10;
 /// Group, kind, what it is, and how it is made of a length.
 type Shape = (&'static str, &'static str, &'static str, fn(usize) -> Value);
 
-const SHAPES: [Shape; 18] = [
+const SHAPES: [Shape; 21] = [
     (
         "nv-ipam.nvidia.com",
         "CIDRPool",
@@ -108,6 +108,13 @@ const SHAPES: [Shape; 18] = [
     ("", "Pod", "a long name of an image, and the same variable", |n| {
         commanded(&"nvm_nvm_nvm_nv\"".repeat(n * 2), "a")
     }),
+    ("", "Pod", "mounts at paths of slashes, and the same variable", |n| mounted(n * 4, "/")),
+    ("", "Pod", "mounts at paths of words, and the same variable", |n| mounted(n * 4, "n_m/")),
+    ("serving.kserve.io", "LLMInferenceService", "short lists of containers, each ten levels deep", |n| {
+        let unit = |inner: Value, _| json!({ "a": inner });
+        let units = vec![(0..10).fold(json!({"\"\"\"\"\"\"\"\"": {"containers": 0}}), unit); n / 80];
+        json!({"a".repeat(250): {"b".repeat(250): {"kind": "k".repeat(250), "apiVersion": "v1", "name": "n".repeat(250), "units": units}}})
+    }),
     ("", "Pod", "uses of claims, each of another request", |n| {
         let claims: Vec<Value> =
             (0..100).map(|i| json!({"name": format!("c{i}"), "resourceClaimTemplateName": "t"})).collect();
@@ -131,6 +138,17 @@ fn commanded(image: &str, command: &str) -> Value {
     json!({"spec": {"containers": [{"name": "a", "image": image, "command": ["bash", "-c", command],
         "env": [{"name": "NCCL_IB_DISABLE", "value": "1"}],
         "resources": {"limits": {"nvidia.com/gpu": 8, "rdma/a_roce": 1}}}]}})
+}
+
+/// A pod that switches InfiniBand off, with paths of mounts that repeat a text.
+fn mounted(bytes: usize, text: &str) -> Value {
+    const LONGEST: usize = 4_000;
+    let mut pod = commanded("x", "a");
+    let mount = json!({"name": "v", "mountPath": format!("/{}", text.repeat(LONGEST / text.len()))});
+    pod["spec"]["containers"][0]["volumeMounts"] = vec![mount; bytes / LONGEST].into();
+    pod["spec"]["containers"][0]["env"] =
+        json!([{"name": "NCCL_IB_DISABLE", "value": "1"}, {"name": "NCCL_NET", "value": "Socket"}]);
+    pod
 }
 
 fn definition(config: &Value) -> Value {

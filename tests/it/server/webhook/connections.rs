@@ -1,7 +1,7 @@
 //! Connections over their limits are closed at once and counted; idle and unfinished ones make room for others.
 
 use super::requests_over_budget_get_503::{begin, closed, finish, halfway, start, until};
-use crate::support::server::Client;
+use crate::support::server::{Client, PROFILE, Server, trusting};
 use crate::support::server_in_process::connect_from;
 use crate::support::suite::{Outcome, Suite};
 use fabric_admission::server::Limits;
@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::one_address_cannot_take_every_connection", per_peer);
     suite.add("webhook::handshakes_have_a_thread_of_their_own", own_thread);
+    suite.add("webhook::a_first_message_that_is_long_closes_its_connection", first_message);
     suite.add("webhook::idle_connections_make_room", make_room);
     suite.add("webhook::unfinished_handshakes_make_room", unfinished);
     suite.add("webhook::requests_that_do_not_end_make_room", stalled_requests);
@@ -29,6 +30,34 @@ fn per_peer() -> Outcome {
     assert_eq!(server.client_at(3)?.post("/mutate", b"{}")?.status, 400, "another address");
     drop(crowd);
     until("the address may come again", || Ok(server.client_at(2).is_ok()))?;
+    Ok(())
+}
+
+/// Each message takes many times its length until it is answered.
+fn first_message() -> Outcome {
+    let server = Server::start(&[("profiles.yaml", PROFILE)], &["--profiles", "profiles.yaml"])?;
+    let handshake = |protocols: usize, length: usize| {
+        let mut config = trusting(&server.scratch.path().join("tls/ca.crt"), rustls::DEFAULT_VERSIONS)?
+            .with_no_client_auth();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        config
+            .alpn_protocols
+            .extend((1..protocols).map(|at| vec![u8::try_from(at).unwrap_or_default(); length]));
+        let socket = TcpStream::connect(server.webhook).map_err(|e| e.to_string())?;
+        Client::over(socket, config)?.post("/mutate", b"{}").map(|answer| answer.status)
+    };
+    assert_eq!(handshake(32, 200)?, 400, "6.4 KiB");
+    assert!(handshake(33, 1).is_err(), "too many protocols");
+    assert_eq!(server.metric("fabric_admission_tls_handshakes_total{result=\"failed\"}")?, 1.0);
+    // A record with so many bytes of a message of 9,000.
+    let is_closed_after = |bytes: usize| -> Result<bool, String> {
+        let mut stream = TcpStream::connect(server.webhook).map_err(|e| e.to_string())?;
+        let mut message = vec![22, 3, 1, 35, 44, 1, 0, 35, 40];
+        message.resize(bytes, 0);
+        stream.write_all(&message).map_err(|e| e.to_string())?;
+        closed(&stream)
+    };
+    assert_eq!([is_closed_after(8_000)?, is_closed_after(8_300)?], [false, true]);
     Ok(())
 }
 

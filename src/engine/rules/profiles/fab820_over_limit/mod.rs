@@ -5,7 +5,7 @@ use crate::pod::limits_and_costs_of_pods::{
     MAX_CLAIMS, MAX_COMMANDS_LENGTH, MAX_COMPARED_VALUES, MAX_LABELS, MAX_NODE_SELECTOR, MAX_RESOURCE_NAMES,
     OverLimit, first_list_over_limit,
 };
-use crate::pod::templates_by_shape::MAX_TEMPLATES;
+use crate::pod::limits_of_template_search::MAX_TEMPLATES;
 use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod::networks_annotation;
