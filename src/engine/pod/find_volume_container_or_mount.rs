@@ -43,6 +43,12 @@ impl<'a> Container<'a> {
         mounts.into_iter().find(|(_, m)| m.mount_path.as_deref().is_some_and(|p| is_with_slashes(p, path)))
     }
 
+    /// Its image, and the paths of its mounts.
+    pub(crate) fn image_and_mount_paths(&self) -> impl Iterator<Item = &str> {
+        let paths = self.volume_mounts().iter().filter_map(|mount| mount.mount_path.as_deref());
+        self.image.as_deref().into_iter().chain(paths)
+    }
+
     /// Whether a raw block device has a path, without regard to trailing slashes. No mount may have the same path
     /// (k8s.io/kubernetes pkg/apis/core/validation, ValidateVolumeMounts).
     #[must_use]

@@ -57,7 +57,7 @@ pub(crate) struct ContainerVariables<'a> {
     lengths: u64,
     /// Whether variables may come from a place that is not known: a Secret, an unknown ConfigMap, a sourced file.
     pub(crate) open: bool,
-    /// Whether the text of its command and of those before it is longer than what is read.
+    /// Whether the text of its command, image and mounts, and of those before it, is longer than what is read.
     pub(crate) unread: bool,
 }
 
@@ -133,6 +133,8 @@ pub(crate) fn read_variables_of_app_containers<'a>(
             variables.add_settings_of_env(profile);
             variables.add_settings_of_commands(overlay, namespace, snapshot, &mut budget);
             variables.own_settings().next()?;
+            let names: usize = container.image_and_mount_paths().map(str::len).sum();
+            variables.unread |= !budget.take_length_if_left(names);
             variables.add_planned_settings_and_sort(overlay);
             Some(variables)
         })

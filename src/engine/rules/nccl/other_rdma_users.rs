@@ -108,10 +108,9 @@ pub(super) fn other_library_in_words(variables: &ContainerVariables<'_>) -> Opti
         return Some(format!("another library (variable {} is set)", escaped_and_cut(name, 40)));
     }
     if variables.unread {
-        return Some("another library (the command is too long to be read)".to_owned());
+        return Some("another library (the command, image and mounts are too long to be read)".to_owned());
     }
-    let mounts = container.volume_mounts().iter().filter_map(|mount| mount.mount_path.as_deref());
-    let names = container.image.as_deref().into_iter().chain(mounts).filter(|name| name.len() <= MAX_PATH);
+    let names = container.image_and_mount_paths().filter(|name| name.len() <= MAX_PATH);
     let mut texts = container.command_and_argument_words().chain(names);
     texts.find_map(word_of_other_library).map(|word| {
         format!(
