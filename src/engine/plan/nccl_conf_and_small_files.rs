@@ -87,9 +87,7 @@ fn in_volume(path: &str) -> &str {
 
 /// The part of our path below a mount; empty for a mount at the path itself.
 fn below_mount(mounted: &str) -> Option<&'static str> {
-    // Nearly every mount is elsewhere.
-    let first = mounted.trim_start_matches('/').split('/').find(|part| !matches!(*part, "" | "."));
-    if first.is_some_and(|part| part != "etc") && !mounted.contains("..") {
+    if !may_be_above_or_below(mounted, NCCL_CONF_PATH) {
         return None;
     }
     let below = NCCL_CONF_PATH.strip_prefix(clean(mounted).as_str())?;
@@ -119,7 +117,7 @@ fn mounts_all_profile_files(pod: &PodView<'_>, container: &Container<'_>, profil
 /// A path as the runtime reads it: without empty parts, `.` and `..`.
 fn clean(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
+    for part in without_empty_parts_before(path).split('/') {
         match part {
             "" | "." => {}
             ".." => drop(parts.pop()),
@@ -127,6 +125,21 @@ fn clean(path: &str) -> String {
         }
     }
     parts.iter().flat_map(|part| ["/", part]).collect()
+}
+
+/// A path from its first part that is neither empty nor `.` on. A path may be megabytes of slashes.
+fn without_empty_parts_before(path: &str) -> &str {
+    let mut rest = path.trim_start_matches('/');
+    while let Some(after) = rest.strip_prefix("./") {
+        rest = after.trim_start_matches('/');
+    }
+    rest
+}
+
+/// Whether a mount may be above a path or below it: nearly every mount is elsewhere.
+fn may_be_above_or_below(mounted: &str, path: &str) -> bool {
+    let first = |path| without_empty_parts_before(path).split('/').next().unwrap_or_default();
+    matches!(first(mounted), "" | ".") || first(mounted) == first(path) || mounted.contains("..")
 }
 
 /// A mount of the container at a path, above it or below it.
@@ -137,7 +150,8 @@ fn refusal_by_own_mount(container: &Container<'_>, path: &str) -> Option<FileRef
     if container.has_device_at(path) {
         return Some(FileRefusal::Mounted(path.to_owned()));
     }
-    container.volume_mounts().iter().filter_map(|m| m.mount_path.as_deref()).find_map(|mounted| {
+    let mounts = container.volume_mounts().iter().filter_map(|m| m.mount_path.as_deref());
+    mounts.filter(|mounted| may_be_above_or_below(mounted, path)).find_map(|mounted| {
         let own = clean(mounted);
         (within(path, &own) || within(&own, path)).then(|| FileRefusal::Mounted(mounted.to_owned()))
     })

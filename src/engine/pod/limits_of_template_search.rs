@@ -14,7 +14,7 @@ pub(crate) const MAX_READ: usize = 24 << 20;
 
 /// Most objects and lists with containers somewhere inside that are searched (count). A training job has a few for each of its
 /// templates. Each takes a microsecond or more, however short it is.
-pub(crate) const MAX_PARTS: usize = 8_192;
+pub(crate) const MAX_PARTS: usize = 4_096;
 
 /// Most bytes of all templates that are inside another template: each is read again as a pod of its own. An object in etcd has at
 /// most 1.5 MiB.

@@ -140,7 +140,7 @@ pub fn bare_specs<'a>(json: &'a str, unfinished: bool, deadline: &DecisionLimits
     let mut found = Found::new(deadline);
     if json.contains("\"containers\"") {
         let text = TextSearchedForKey::new(json, "containers");
-        collect_bare_specs(&text, json, text.members(json), &mut String::new(), unfinished, &mut found);
+        collect_bare_specs(&text, json, text.members(json), &mut String::new(), (unfinished, 0), &mut found);
     }
     found.all
 }
@@ -195,6 +195,15 @@ impl<'a, 'd, T> Found<'a, 'd, T> {
         };
         self.note_part_not_searched(json, pointer, limit);
         false
+    }
+
+    /// The members of an object that is about to be searched. Of a part that is not, nobody asks for them.
+    fn members_while_parts_are_left(
+        &self,
+        text: &TextSearchedForKey<'a>,
+        object: &'a str,
+    ) -> Option<Members<'a>> {
+        if self.parts == 0 { None } else { text.members(object) }
     }
 
     /// Whether to take a template, which comes behind those around it.
@@ -274,7 +283,7 @@ fn collect_templates<'a>(
             if short {
                 let own = way.facts_inside_member(key);
                 let inner = if key == "spec" { spec.take() } else { None };
-                let inner = inner.or_else(|| text.members(value));
+                let inner = inner.or_else(|| found.members_while_parts_are_left(text, value));
                 with_longer_pointer(pointer, &json_pointer_token(key), |p| {
                     collect_templates(text, value, inner, p, depth + 1, &own, found)
                 });
@@ -284,7 +293,7 @@ fn collect_templates<'a>(
         }
     } else if let Some(list) = text.elements(json) {
         for (index, value) in list.into_iter().enumerate().filter(|(_, value)| text.has_key(value)) {
-            let inner = text.members(value);
+            let inner = found.members_while_parts_are_left(text, value);
             with_longer_pointer(pointer, &index.to_string(), |p| {
                 collect_templates(text, value, inner, p, depth + 1, way, found)
             });
@@ -409,10 +418,9 @@ fn collect_bare_specs<'a>(
     json: &'a str,
     object: Option<Members<'a>>,
     pointer: &mut String,
-    unfinished: bool,
+    (unfinished, depth): (bool, usize),
     found: &mut Found<'a, '_, BareSpec<'a>>,
 ) {
-    let depth = pointer.bytes().filter(|byte| *byte == b'/').count();
     if !found.spend_bytes_of_search(text, json, pointer, depth) {
         return;
     }
@@ -422,20 +430,20 @@ fn collect_bare_specs<'a>(
             if !short || found.all.len() >= MAX_BARE_SPECS || !text.has_key(value) {
                 continue;
             }
-            let inner = text.members(value);
+            let inner = found.members_while_parts_are_left(text, value);
             // Keys of pod specs in known kinds; a list of containers elsewhere is something else.
             let names_pod = matches!(key, "template" | "worker" | "prefill" | "podSpec" | "podTemplate");
             let is_spec = names_pod && inner.as_ref().is_some_and(|spec| is_pod_spec(spec, unfinished));
             with_longer_pointer(pointer, &json_pointer_token(key), |p| match is_spec {
                 true => found.all.push(BareSpec { pointer: p.clone(), json: value }),
-                false => collect_bare_specs(text, value, inner, p, unfinished, found),
+                false => collect_bare_specs(text, value, inner, p, (unfinished, depth + 1), found),
             });
         }
     } else if let Some(list) = text.elements(json) {
         for (index, value) in list.into_iter().enumerate().filter(|(_, value)| text.has_key(value)) {
-            let inner = text.members(value);
+            let inner = found.members_while_parts_are_left(text, value);
             with_longer_pointer(pointer, &index.to_string(), |p| {
-                collect_bare_specs(text, value, inner, p, unfinished, found)
+                collect_bare_specs(text, value, inner, p, (unfinished, depth + 1), found)
             });
         }
     }
