@@ -107,7 +107,9 @@ impl Budgets {
             let of = self.bytes.does_address_hold_much(peer, size).then_some(peer);
             self.being_read.ask_stalled_bodies_to_make_room(size, of)
         };
-        held.bytes().len() + more <= MAX_SMALL_BODY_BYTES && ask(Size::Small) || ask(Size::Large)
+        // A body whose header states that it is large is in the part for large ones from the beginning.
+        let is_small = held.is_in_part_for_small() && held.bytes().len() + more <= MAX_SMALL_BODY_BYTES;
+        is_small && ask(Size::Small) || ask(Size::Large)
     }
 
     /// An empty body of an address. The length in its header reserves no memory.
@@ -184,6 +186,29 @@ mod tests {
         body.resize(read, b' ');
         held.push_if_budget_has_room(&body).unwrap();
         held
+    }
+
+    #[test]
+    fn an_address_that_holds_much_leaves_bodies_of_others_alone() {
+        let budgets = budgets(Limits { body_budget: 32 << 20, ..Limits::default() });
+        let stalled = |last: u8, length: usize| {
+            let mut held = budgets.empty_body_of_address(peer(last), Some(length));
+            held.push_if_budget_has_room(&vec![b' '; length / 2]).unwrap();
+            let mut body = budgets.being_read.add_body(peer(last));
+            body.record_bytes(length / 2, held.share_of_budget());
+            (held, body)
+        };
+        let _others = [stalled(2, 200_000), stalled(2, 20_000)];
+        std::thread::sleep(std::time::Duration::from_millis(510));
+        let ask = |held: &BytesWithinBudget| budgets.ask_stalled_bodies_to_make_room_for(held, 1_000);
+        let mut own = budgets.empty_body_of_address(peer(1), Some(20 << 20));
+        assert!(own.push_if_budget_has_room(&vec![b' '; 12 << 20]).is_ok());
+        let more = budgets.empty_body_of_address(peer(1), Some(1 << 20));
+        assert!(!ask(&more), "of 18 MiB that it may have, it has 12");
+        drop(own);
+        assert!(ask(&more), "a large one");
+        assert!(!ask(&more), "a small one is not in the same part");
+        assert!(ask(&budgets.empty_body_of_address(peer(1), Some(1_000))));
     }
 
     #[test]
