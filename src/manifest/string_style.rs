@@ -96,17 +96,18 @@ fn literal(text: &str) -> bool {
 /// is invisible or changes the direction of a line.
 #[must_use]
 pub fn fits_into_log_of_ci_runner(text: &str) -> bool {
-    text.chars().all(|c| matches!(c, '\n' | '\r' | '\t') || is_printable(c))
-        && !text.split(['\n', '\r']).any(has_command_of_ci_runner)
+    // Joiners are a part of many emojis.
+    let fits = |c: char| matches!(c, '\n' | '\r' | '\t' | '\u{200c}' | '\u{200d}') || is_printable(c);
+    text.chars().all(fits) && !text.split(['\n', '\r']).any(has_command_of_ci_runner)
 }
 
-/// Whether a CI runner takes a line of its log for a command. GitHub's begin a line behind any blanks; its older ones, and those
-/// of Azure Pipelines and TeamCity, stand anywhere (actions/runner src/Runner.Common/ActionCommand.cs).
+/// Whether a CI runner takes a line of its log for a command. GitHub's begin a line behind any blanks, and have a second `::`;
+/// its older ones, and those of Azure Pipelines and TeamCity, stand anywhere (actions/runner src/Runner.Common/ActionCommand.cs).
 fn has_command_of_ci_runner(line: &str) -> bool {
     let begins =
         |rest: &str, word: &str| rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
     let anywhere = |rest: &str| ["[", "vso[", "teamcity["].into_iter().any(|word| begins(rest, word));
-    line.trim_start().starts_with("::")
+    line.trim_start().strip_prefix("::").is_some_and(|command| command.contains("::"))
         || line.split("##").skip(1).any(|rest| anywhere(rest.trim_start_matches('#')))
 }
 
@@ -234,7 +235,9 @@ mod tests {
 
     #[test]
     fn documents_for_logs() {
-        assert!(fits_into_log_of_ci_runner("# é\r\na: |\n\t## b c::d\n"));
+        assert!(fits_into_log_of_ci_runner(
+            "# é\r\na: |\n\t## b c::d\n  ::1 localhost\n# \u{1f468}\u{200d}\u{1f467}"
+        ));
         for text in
             ["a: |\n  ::error::b", "a: b\r\u{a0}::error::b", "# ##vso[b]", "a: \u{202e}b", "a: \u{9b}1m"]
         {

@@ -50,8 +50,13 @@ impl Root {
         if self.is_container() {
             return Ok(joined);
         }
-        let real = fs::canonicalize(joined).map_err(|error| reason(&error))?;
-        if real.starts_with(&self.real) { Ok(real) } else { Err(OUTSIDE) }
+        match fs::canonicalize(&joined) {
+            Ok(real) if real.starts_with(&self.real) => Ok(real),
+            Ok(_) => Err(OUTSIDE),
+            // Whether the target is there is the reader's machine's.
+            Err(_) if fs::read_link(&joined).is_ok_and(|target| target.is_absolute()) => Err(OUTSIDE),
+            Err(error) => Err(reason(&error)),
+        }
     }
 
     /// Where a file of the container is written: below the root, also after `..` and links.
@@ -70,7 +75,8 @@ impl Root {
         let below_root = joined.ancestors().take_while(|part| part.starts_with(&self.path));
         let mut existing = below_root.filter(|part| fs::symlink_metadata(part).is_ok());
         match existing.next().map(fs::canonicalize) {
-            Some(Ok(real)) if !real.starts_with(&self.real) => {
+            // The directory may be a new one.
+            Some(Ok(real)) if !real.starts_with(fs::canonicalize(&self.path).unwrap_or_default()) => {
                 Err(format!("{path}: a symbolic link leads out of the directory of --root; remove the link"))
             }
             Some(Err(_)) => Err(format!("{path}: a symbolic link leads to no file; remove the link")),
@@ -144,6 +150,15 @@ impl Root {
         }
         names.sort_by_cached_key(|name| natural(name));
         Ok(names)
+    }
+
+    /// Whether there is a regular file at a path.
+    pub(super) fn is_file(&self, path: &str) -> Reading<bool> {
+        match self.path_to_read(path) {
+            Ok(path) => Ok(path.is_file()),
+            Err(OUTSIDE) => Err(OUTSIDE),
+            Err(_) => Ok(false),
+        }
     }
 
     /// Whether a path exists.

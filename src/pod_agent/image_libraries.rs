@@ -54,14 +54,18 @@ impl Loader<'_> {
     /// The path of a library, looked for in some folders first.
     fn find(&self, name: &str, folders: &[String]) -> Reading<String> {
         self.in_time()?;
-        let is = |path: &String| self.root.path_under_root(path).is_file();
         if name.starts_with('/') {
-            return Some(name.to_owned()).filter(is).ok_or(Unreadable::Missing);
+            return if self.root.is_file(name)? { Ok(name.to_owned()) } else { Err(Unreadable::Missing) };
         }
         let before = folders.iter().chain(&self.first).map(|folder| format!("{folder}/{name}"));
         let cached = loader_cache::paths_of_library(&self.cache, name).into_iter();
         let after = DEFAULT_FOLDERS.iter().map(|folder| format!("{folder}/{name}"));
-        before.chain(cached).chain(after).find(is).ok_or(Unreadable::Missing)
+        for path in before.chain(cached).chain(after) {
+            if self.root.is_file(&path)? {
+                return Ok(path);
+            }
+        }
+        Err(Unreadable::Missing)
     }
 
     /// A library at a path, and which of its needs are not there.
@@ -231,7 +235,7 @@ fn nccl(loader: &Loader<'_>) -> Reading<(NcclVersion, String)> {
     let packages = package_folders(loader.root);
     let of_packages = |part: &str| -> Vec<String> {
         let paths = packages.iter().map(|folder| format!("{folder}/{part}"));
-        paths.filter(|path| loader.root.path_under_root(path).is_file()).collect()
+        paths.filter(|path| loader.root.is_file(path) == Ok(true)).collect()
     };
     paths.extend(of_packages("nvidia/nccl/lib/libnccl.so.2"));
     if paths.is_empty() {

@@ -64,7 +64,13 @@ impl Counters {
             let ports = self.root.numbers_in_directory(&path, MOST_PORTS);
             let ports = value_or_keep_reason(ports, &path, &mut readings.unreadable);
             let room = MOST_PORTS_OF_ALL_DEVICES.saturating_sub(readings.ports.len());
-            for number in ports.into_iter().flatten().take(room) {
+            let ports = ports.unwrap_or_default();
+            if ports.len() > room {
+                readings
+                    .unreadable
+                    .push((path, Unreadable::NotRead("the devices have more than 1024 ports")));
+            }
+            for number in ports.into_iter().take(room) {
                 readings.ports.push(read_port(&self.root, &device, number, &mut readings.unreadable));
             }
         }

@@ -182,8 +182,8 @@ impl Connection {
                 return Err(std::io::Error::other("the client offers too many protocols"));
             }
             of_handshake.record_first_message();
-            // Nearly all work is in the answer with our certificate, and in a look at the client's. What else follows has no
-            // turn: a client that opens connections and closes them again would make connections wait that are already closed.
+            // Nearly all work is in the answer with our certificate, and in the check of the client's certificate. What else
+            // follows has no turn: a client that opens connections and closes them again would make connections wait that are already closed.
             let is_certificate_sent = || of_handshake.sent_bytes() >= MIN_ANSWER_WITH_CERTIFICATE;
             let is_next_step_long = || asks_for_certificates || !is_certificate_sent();
             let turn = || turns.budgets.turns.wait_for_turn_of_handshake(peer);

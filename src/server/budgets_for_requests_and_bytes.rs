@@ -99,8 +99,8 @@ impl Budgets {
         Ok(())
     }
 
-    /// Asks stalled bodies to make room for more bytes of a body; `false` if no body is stalled. Bodies of other addresses are
-    /// asked only for an address that holds little: others have no part in it that the address holds as much as it may.
+    /// Asks stalled bodies to make room for more bytes of a body; `false` if no body is stalled. For an address that holds much,
+    /// only its own bodies are asked: they, and not those of others, leave it no room.
     pub(super) fn ask_stalled_bodies_to_make_room_for(&self, held: &BytesWithinBudget, more: usize) -> bool {
         let peer = held.peer();
         let ask = |size: Size| {

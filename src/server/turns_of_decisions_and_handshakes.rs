@@ -230,7 +230,7 @@ impl Turns {
         self.refused.wait_for_turn(peer).await
     }
 
-    /// Waits for a turn to answer the first message of a handshake, which takes as long as several decisions.
+    /// Waits for a turn to answer a message of a handshake, which takes as long as several decisions.
     pub(super) async fn wait_for_turn_of_handshake(&self, peer: IpAddr) -> Option<FairTurn> {
         self.handshakes.wait_for_turn(peer).await
     }

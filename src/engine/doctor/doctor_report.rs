@@ -99,7 +99,7 @@ impl DoctorReportEntry {
     pub fn run_check(check: &Check, facts: &Facts) -> Self {
         let outcome = check.run(facts);
         // Messages hold texts of others: names, and answers of the API server.
-        let clean = |text: String| crate::text::cut_without_runner_commands(&text, 1000);
+        let clean = |text: String| crate::text::escaped_and_cut(&text, 1000);
         Self {
             id: check.id,
             description: check.description,

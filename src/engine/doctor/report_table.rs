@@ -57,12 +57,14 @@ pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
 pub fn write_check(out: &mut dyn Write, check: &DoctorReportEntry) -> io::Result<()> {
     let (style, sign) = mark(check.result);
     write!(out, "{style}{sign} {:<8}{style:#} {}", check.result.word(), check.description)?;
-    match &check.message {
+    // JSON has these texts as they are.
+    let text = |text: &Option<String>| text.as_deref().map(crate::text::text_without_runner_commands);
+    match text(&check.message) {
         Some(found) if check.result == Kind::Success => writeln!(out, ": {DIM}{found}{DIM:#}")?,
         Some(message) => writeln!(out, ": {message}")?,
         None => writeln!(out)?,
     }
-    if let Some(hint) = &check.hint {
+    if let Some(hint) = text(&check.hint) {
         writeln!(out, "           hint: {hint}")?;
     }
     if matches!(check.result, Kind::Warning | Kind::Error) {

@@ -197,7 +197,7 @@ impl<'a, 'd, T> Found<'a, 'd, T> {
         false
     }
 
-    /// The members of an object that is about to be searched. Of a part that is not, nobody asks for them.
+    /// The members of an object that is about to be searched. Those of a part that is not searched are not needed.
     fn members_while_parts_are_left(
         &self,
         text: &TextSearchedForKey<'a>,

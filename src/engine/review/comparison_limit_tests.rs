@@ -1,9 +1,11 @@
 //! Pod templates beyond the limit of what is compared are judged all the same, and the object says so.
 
+use super::decide_webhook_request::{WebhookEntry, decide_body_within_deadline};
+use super::snapshot_for_audience::SnapshotForAudience;
 use super::{WorkloadRequest, decide_workload};
 use crate::decision_limits::NEVER;
 use crate::facts::EnforcementMode;
-use crate::snapshot::{Builder, Layer};
+use crate::snapshot::{Audience, Builder, Layer};
 use serde_json::{Value, json};
 
 #[test]
@@ -47,6 +49,30 @@ fn templates_beyond_the_limit_are_judged_and_reported() {
             assert!(finding.message.contains(words), "{}", finding.message);
             assert_eq!(finding.path, "/spec/replicatedJobs/6/template/spec/template");
         }
+    }
+}
+
+/// Offline, the part is an error of the input.
+#[test]
+fn an_object_with_too_many_parts_says_that_templates_are_not_checked() {
+    let pod = json!({"spec": {"containers": [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "1"}}}]}});
+    for (parts, place) in [(4_000, None), (5_000, Some("/spec"))] {
+        let parts = vec![json!({"containers": 0}); parts];
+        let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "a": parts, "spec": {"template": pod}});
+        let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "u", "name": "j",
+            "kind": {"group": "batch", "version": "v1", "kind": "Job"}, "namespace": "n", "operation": "CREATE", "object": job}});
+        let (body, snapshot) = (review.to_string(), Builder::default().build());
+        let known = SnapshotForAudience { snapshot: &snapshot, audience: Audience::Anyone };
+        let decided = decide_body_within_deadline(
+            body.as_bytes(),
+            WebhookEntry::Workload(EnforcementMode::Enforce),
+            known,
+            &NEVER,
+        )
+        .unwrap();
+        let found = decided.decision.findings.iter().find(|f| f.rule == "FAB820");
+        assert_eq!(found.map(|f| &*f.path), place, "{:?}", decided.decision.findings);
+        assert!(found.is_none_or(|f| f.message.contains("follows 4096 other objects")), "{found:?}");
     }
 }
 

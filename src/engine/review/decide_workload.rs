@@ -88,7 +88,9 @@ pub(super) fn decide_templates_and_workload<'a, T: Clone>(
 ) -> DecisionsOnTemplates<'a, T> {
     let (mut templates, not_searched) =
         templates_by_shape::find_templates_within_deadline(request.json, request.deadline);
-    let incomplete = templates.len() > MAX_TEMPLATES;
+    // Offline, the part is an error of the input.
+    let part = not_searched.as_ref().filter(|_| !writes_patches);
+    let unseen = UnseenTemplates { too_many: templates.len() > MAX_TEMPLATES, part };
     templates.truncate(MAX_TEMPLATES);
     let gangs = gangs(request, &templates);
     let for_several = (templates.len() > 1).then(|| snapshot.sharing_answers_between_pods());
@@ -104,7 +106,7 @@ pub(super) fn decide_templates_and_workload<'a, T: Clone>(
         (number, SeenTemplate { template, pod: pod.1, gang, state })
     });
     let (numbers, seen): (Vec<usize>, Vec<SeenTemplate<'_>>) = seen.unzip();
-    let own = decide_workload_itself(request, (&seen, incomplete), snapshot);
+    let own = decide_workload_itself(request, (&seen, unseen), snapshot);
     // The states are in use no more.
     let seen: Vec<_> = seen.into_iter().map(|s| (s.template, s.pod, s.gang)).collect();
     let decisions = numbers.into_iter().zip(seen).take_while(|_| in_time());
@@ -136,10 +138,19 @@ fn gangs(
     gangs
 }
 
-/// What is said of the object itself. `incomplete`: it has further templates, which nobody looks at.
+/// Which templates of an object nobody looks at.
+#[derive(Clone, Copy)]
+struct UnseenTemplates<'a> {
+    /// Whether the object has more than [`MAX_TEMPLATES`].
+    too_many: bool,
+    /// The first part that the search leaves out.
+    part: Option<&'a PartNotSearched<'a>>,
+}
+
+/// What is said of the object itself.
 fn decide_workload_itself(
     request: WorkloadRequest<'_>,
-    (seen, incomplete): (&[SeenTemplate<'_>], bool),
+    (seen, unseen): (&[SeenTemplate<'_>], UnseenTemplates<'_>),
     snapshot: &Snapshot,
 ) -> Option<Decision> {
     let holds = workload_kinds::find_workload_kind(request.group, request.kind)
@@ -152,12 +163,13 @@ fn decide_workload_itself(
     let examined = || seen.iter().filter_map(SeenTemplate::examined_if_may_get_profile);
     looked.any |= seen.iter().any(|s| !matches!(s.state, State::Unseen));
     // Nobody knows what a template that is not checked asks for.
+    let incomplete = unseen.too_many || unseen.part.is_some();
     let unchecked = incomplete || seen.iter().any(|s| matches!(s.state, State::Unchecked));
     looked.any |= incomplete;
     looked.of_profile |= unchecked || examined().next().is_some();
     let mut suppressed = Vec::new();
     if looked.of_profile || !findings.is_empty() {
-        findings.extend(check_workload_rules_of_each_maker(request, (seen, incomplete), snapshot));
+        findings.extend(check_workload_rules_of_each_maker(request, (seen, unseen), snapshot));
         findings.extend(findings_on_variables_of_mpi_launcher::findings(request, seen, snapshot));
         // An error of several templates is let go where the profile of each does.
         let limits = examined().map(ExaminedPod::limit_of_ignored_findings);
@@ -193,12 +205,19 @@ struct Headed<'a> {
 /// What the rules on workloads say of each object that makes pods.
 fn check_workload_rules_of_each_maker(
     request: WorkloadRequest<'_>,
-    (seen, incomplete): (&[SeenTemplate<'_>], bool),
+    (seen, unseen): (&[SeenTemplate<'_>], UnseenTemplates<'_>),
     snapshot: &Snapshot,
 ) -> Vec<Finding> {
     type Made<'a> = (PodCreator<'a>, Option<&'a MultiNodeEvidence>, Vec<WorkloadTemplate<'a>>);
     let mut makers: BTreeMap<&str, Made<'_>> = BTreeMap::new();
-    let last = seen.last().filter(|_| incomplete).map(|s| s.template.maker.pointer.as_str());
+    let last = seen.last().filter(|_| unseen.too_many).map(|s| s.template.maker.pointer.as_str());
+    let whole = || {
+        let (group, kind) = (request.group.to_owned(), request.kind.to_owned());
+        PodCreator { pointer: String::new(), group, kind, json: request.json }
+    };
+    if unseen.part.is_some() {
+        makers.insert("", (whole(), None, Vec::new()));
+    }
     for one in seen {
         let SeenTemplate { template, pod, gang, .. } = one;
         let pointer = template.maker.pointer.as_str();
@@ -206,13 +225,11 @@ fn check_workload_rules_of_each_maker(
             continue;
         }
         let maker = || match template.maker.kind.as_str() {
-            "" => {
-                let (group, kind) = (request.group.to_owned(), request.kind.to_owned());
-                PodCreator { pointer: String::new(), group, kind, json: request.json }
-            }
+            "" => whole(),
             _ => template.maker.clone(),
         };
-        let (_, _, views) = makers.entry(pointer).or_insert_with(|| (maker(), *gang, Vec::new()));
+        let (_, known, views) = makers.entry(pointer).or_insert_with(|| (maker(), *gang, Vec::new()));
+        *known = *gang;
         let Ok(pod) = pod else { continue };
         views.push(WorkloadTemplate {
             pointer: &template.pointer,
@@ -227,7 +244,9 @@ fn check_workload_rules_of_each_maker(
     let mut findings = Vec::new();
     // The templates that nobody looks at may ask for a fabric, although those before them do not.
     let asked = |(maker, _, views): &&Made<'_>| {
-        last == Some(maker.pointer.as_str()) || views.iter().any(|v| v.asked.is_some() || !v.compared)
+        last == Some(maker.pointer.as_str())
+            || maker.pointer.is_empty() && unseen.part.is_some()
+            || views.iter().any(|v| v.asked.is_some() || !v.compared)
     };
     for (maker, gang, templates) in makers.values().filter(asked).take_while(|_| !request.deadline.is_over())
     {
@@ -242,6 +261,7 @@ fn check_workload_rules_of_each_maker(
             namespace_facts: snapshot.namespace(request.namespace),
             templates,
             incomplete: last == Some(maker.pointer.as_str()),
+            not_searched: unseen.part.filter(|_| maker.pointer.is_empty()),
             snapshot,
         }));
     }

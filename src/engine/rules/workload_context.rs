@@ -7,6 +7,7 @@ use crate::plan::pod_with_plan::PodWithPlan;
 use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
 use crate::pod::is_multi_node::MultiNodeEvidence;
+use crate::pod::limits_of_template_search::PartNotSearched;
 use crate::pod::nic_resource_names::is_rdma_device_by_name;
 use crate::pod::pod_fields::Metadata;
 use crate::pod::templates_by_shape::PodCreator;
@@ -33,6 +34,8 @@ pub struct WorkloadContext<'a> {
     pub templates: &'a [WorkloadTemplate<'a>],
     /// Whether the object has further templates, which are not looked at.
     pub incomplete: bool,
+    /// The first part of the object that the search for templates leaves out.
+    pub(crate) not_searched: Option<&'a PartNotSearched<'a>>,
     /// Everything else that is known.
     pub snapshot: &'a Snapshot,
 }

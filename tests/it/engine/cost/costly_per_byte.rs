@@ -108,8 +108,8 @@ const SHAPES: [Shape; 21] = [
     ("", "Pod", "a long name of an image, and the same variable", |n| {
         commanded(&"nvm_nvm_nvm_nv\"".repeat(n * 2), "a")
     }),
-    ("", "Pod", "mounts at paths of slashes, and the same variable", |n| mounted(n * 4, "/")),
-    ("", "Pod", "mounts at paths of words, and the same variable", |n| mounted(n * 4, "n_m/")),
+    ("", "Pod", "mounts at paths of slashes, and the same variable", |n| mounted(n * 32, "/")),
+    ("", "Pod", "mounts at paths of words, and the same variable", |n| mounted(n * 32, "n_m/")),
     ("serving.kserve.io", "LLMInferenceService", "short lists of containers, each ten levels deep", |n| {
         let unit = |inner: Value, _| json!({ "a": inner });
         let units = vec![(0..10).fold(json!({"\"\"\"\"\"\"\"\"": {"containers": 0}}), unit); n / 80];

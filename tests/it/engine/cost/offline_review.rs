@@ -134,16 +134,17 @@ pub(super) fn proportionate() -> Outcome {
     verdict("review", &taken, all, MOST_OF_KINDS)
 }
 
-/// CPU time of a command, as bash counts that of its children. Other shells count hundredths of a second: too coarse for
-/// inputs that take five of them.
+/// CPU time of a command, as bash counts that of its children. Other shells, where there is no bash, count hundredths of a
+/// second.
 pub(super) fn ran(arguments: &str, scratch: &Scratch) -> Result<Duration, String> {
-    let output = Command::new("bash")
+    let shell = if Command::new("bash").arg("--version").output().is_ok() { "bash" } else { "sh" };
+    let output = Command::new(shell)
         .args(["-c", &format!("\"$0\" {arguments} >out 2>err; times")])
         .arg(binary())
         .env("LC_ALL", "C")
         .current_dir(scratch.path())
         .output()
-        .map_err(|e| format!("bash: {e}"))?;
+        .map_err(|e| format!("{shell}: {e}"))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     // User and system time: the kernel divides short runs between them by chance.
     let seconds = |time: &str| {

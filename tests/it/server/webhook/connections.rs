@@ -48,7 +48,9 @@ fn first_message() -> Outcome {
     };
     assert_eq!(handshake(32, 200)?, 400, "6.4 KiB");
     assert!(handshake(33, 1).is_err(), "too many protocols");
-    assert_eq!(server.metric("fabric_admission_tls_handshakes_total{result=\"failed\"}")?, 1.0);
+    until("the failure is counted", || {
+        Ok(server.metric("fabric_admission_tls_handshakes_total{result=\"failed\"}")? == 1.0)
+    })?;
     // A record with so many bytes of a message of 9,000.
     let is_closed_after = |bytes: usize| -> Result<bool, String> {
         let mut stream = TcpStream::connect(server.webhook).map_err(|e| e.to_string())?;

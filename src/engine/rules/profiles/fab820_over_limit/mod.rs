@@ -30,6 +30,13 @@ fn check_workload(context: &WorkloadContext<'_>, findings: &mut FindingsOfRule<'
             format!("Split the object, so that each part has at most {MAX_TEMPLATES} pod templates."),
         );
     }
+    if let Some(part) = context.not_searched {
+        findings.add(
+            &part.pointer,
+            part.limit.to_string(),
+            "Split the object, so that each part is within this limit.",
+        );
+    }
     let templates = context.templates.iter();
     if let Some((first, are_not)) = first_template_and_words(templates.clone().filter(|t| !t.checked)) {
         findings.add(
