@@ -34,9 +34,12 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("discover::too_many_comparisons", || Ok(too_many_comparisons()?));
 }
 
+/// What it is, arguments, and the objects of a cluster of a size.
+type Cluster = (&'static str, &'static [&'static str], fn(usize) -> Vec<Value>);
+
 /// Each profile may select the nodes of each group. A name, more arguments, and a cluster with so many nodes and
 /// profiles.
-const CLUSTERS: [(&str, &[&str], fn(usize) -> Vec<Value>); 5] = [
+const CLUSTERS: [Cluster; 5] = [
     ("groups of unknown fabrics", &["--diff"], |number| {
         let mut objects = profiles(number, 0);
         objects.extend((0..number).map(|i| labelled(&format!("n{i}"), &format!("t{i}"), &json!({}))));
