@@ -235,7 +235,8 @@ fn nccl(loader: &Loader<'_>) -> Reading<(NcclVersion, String)> {
     let packages = package_folders(loader.root);
     let of_packages = |part: &str| -> Vec<String> {
         let paths = packages.iter().map(|folder| format!("{folder}/{part}"));
-        paths.filter(|path| loader.root.is_file(path) == Ok(true)).collect()
+        // A link out of the tree is an error when the file is read.
+        paths.filter(|path| loader.root.is_file(path) != Ok(false)).collect()
     };
     paths.extend(of_packages("nvidia/nccl/lib/libnccl.so.2"));
     if paths.is_empty() {

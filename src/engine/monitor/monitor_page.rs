@@ -73,10 +73,11 @@ the profile has transport ethernet, TCP is expected and does not count as a fall
 At each scrape, the monitor reads the GID rows that belong to the pod. The monitor also reads the whole GID table of one
 port, and the table of the next port at the next scrape. On a pod with 8 ports, the monitor therefore counts a new row
 after at most 8 scrapes. On Ethernet, the GID rows with the pod's IP addresses belong to the pod. If the monitor cannot
-read the IP addresses or the link layer, `fabric_monitor_gid_changes_total` is absent.
+read the IP addresses or the link layer, `fabric_monitor_gid_changes_total` is absent for the ports that this scrape
+reads.
 
-The monitor reads at most 1,024 ports. A scrape reads at most 16,384 GID rows, which are the full tables of 64 ports. The
-next scrapes read the rows of the remaining ports.
+The monitor reads at most 1,024 ports. If a pod sees more ports, the monitor logs this. A scrape reads at most 16,384
+GID rows, which are the full tables of 64 ports. The next scrapes read the rows of the remaining ports.
 
 ## RAS
 
