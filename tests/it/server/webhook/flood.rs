@@ -135,7 +135,7 @@ fn stalled_bodies() -> Outcome {
     let config = config.with_no_client_auth();
     let head = "POST /mutate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
                 Content-Length: 8000000\r\n\r\n";
-    let part = vec![b' '; 512 << 10];
+    let part = vec![b'1'; 512 << 10];
     let mut crowd = Vec::new();
     for _ in 0..CONNECTIONS {
         crowd.push(Client::over(connect_from(3, server.webhook)?, config.clone())?);

@@ -33,13 +33,13 @@ pub(super) fn halfway(server: &InProcess, length: usize, sent: usize) -> Result<
 
 pub(super) fn begin(mut client: Client, length: usize, sent: usize) -> Result<Client, String> {
     client.stream.write_all(head(length).as_bytes()).map_err(|e| e.to_string())?;
-    client.stream.write_all(&vec![b' '; sent]).map_err(|e| e.to_string())?;
+    client.stream.write_all(&vec![b'1'; sent]).map_err(|e| e.to_string())?;
     client.stream.flush().map_err(|e| e.to_string())?;
     Ok(client)
 }
 
 pub(super) fn finish(mut client: Client, bytes: usize) -> Result<u16, String> {
-    client.stream.write_all(&vec![b' '; bytes]).map_err(|e| e.to_string())?;
+    client.stream.write_all(&vec![b'1'; bytes]).map_err(|e| e.to_string())?;
     client.stream.flush().map_err(|e| e.to_string())?;
     Ok(crate::support::server::Answer::read(&mut client.stream)?.status)
 }
@@ -71,7 +71,7 @@ fn requests() -> Outcome {
     // A large body as well: it is read to its end, or its sender would not see the answer.
     for length in [2, 6 << 20] {
         let mut client = Client::connect(server.webhook, &server.ca)?;
-        let answer = client.send(head(length).as_bytes(), &vec![b' '; length])?;
+        let answer = client.send(head(length).as_bytes(), &vec![b'1'; length])?;
         assert_eq!(answer.status, 503, "{}", answer.body);
         assert!(answer.closes() && answer.body.contains("--max-requests"), "{answer:?}");
         assert!(answer.head.to_ascii_lowercase().contains("\r\nretry-after: 1"), "{}", answer.head);
@@ -98,7 +98,7 @@ fn memory() -> Outcome {
     let server = start(Limits { body_budget: 1 << 20, ..Limits::default() })?;
     let reading = halfway(&server, 500 << 10, (500 << 10) - 10)?;
     until("it is held", || Ok(server.metric("fabric_admission_held_bytes")? == f64::from(500 << 10)))?;
-    let large = vec![b' '; 200 << 10];
+    let large = vec![b'1'; 200 << 10];
     let answer = Client::connect(server.webhook, &server.ca)?.post("/mutate", &large)?;
     assert_eq!(answer.status, 503, "{}", answer.body);
     assert!(answer.closes() && answer.body.contains("--max-body-memory"), "{answer:?}");
@@ -123,7 +123,7 @@ fn memory_of_others() -> Outcome {
     let refused = begin(server.client_at(2)?, STALLED, STALLED - 10)?;
     for last in 3..6 {
         for length in [8 << 10, 64 << 10, 1 << 20] {
-            let answer = server.client_at(last)?.post("/mutate", &vec![b' '; length])?;
+            let answer = server.client_at(last)?.post("/mutate", &vec![b'1'; length])?;
             assert_eq!(answer.status, 400, "{length} bytes of 127.0.0.{last}: {}", answer.body);
         }
     }
