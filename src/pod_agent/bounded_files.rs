@@ -21,15 +21,13 @@ const OUTSIDE: Unreadable = Unreadable::NotRead("the symbolic link points outsid
 #[derive(Debug, Clone)]
 pub struct Root {
     path: PathBuf,
-    /// The same without links.
-    real: PathBuf,
 }
 
 impl Root {
     /// A root directory.
     #[must_use]
     pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), real: fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()) }
+        Self { path: path.to_owned() }
     }
 
     /// Whether it is the root of the container, so that the kernel's answers are about the same tree.
@@ -44,16 +42,22 @@ impl Root {
         self.path.join(path.trim_start_matches('/'))
     }
 
-    /// The same for a file that is read. A link of another tree than `/` could lead to a file of the machine that reads it.
+    /// The root without links. It may be a directory that has just been created.
+    fn without_links(&self) -> PathBuf {
+        fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone())
+    }
+
+    /// Where a file is read: below the root, also after links. A link of a recorded tree could lead to a file of the machine that
+    /// reads the tree.
     fn path_to_read(&self, path: &str) -> Reading<PathBuf> {
         let joined = self.path_under_root(path);
         if self.is_container() {
             return Ok(joined);
         }
         match fs::canonicalize(&joined) {
-            Ok(real) if real.starts_with(&self.real) => Ok(real),
+            Ok(real) if real.starts_with(self.without_links()) => Ok(real),
             Ok(_) => Err(OUTSIDE),
-            // Whether the target is there is the reader's machine's.
+            // Whether the target exists depends on the machine that reads the tree.
             Err(_) if fs::read_link(&joined).is_ok_and(|target| target.is_absolute()) => Err(OUTSIDE),
             Err(error) => Err(reason(&error)),
         }
@@ -75,8 +79,7 @@ impl Root {
         let below_root = joined.ancestors().take_while(|part| part.starts_with(&self.path));
         let mut existing = below_root.filter(|part| fs::symlink_metadata(part).is_ok());
         match existing.next().map(fs::canonicalize) {
-            // The directory may be a new one.
-            Some(Ok(real)) if !real.starts_with(fs::canonicalize(&self.path).unwrap_or_default()) => {
+            Some(Ok(real)) if !real.starts_with(self.without_links()) => {
                 Err(format!("{path}: a symbolic link leads out of the directory of --root; remove the link"))
             }
             Some(Err(_)) => Err(format!("{path}: a symbolic link leads to no file; remove the link")),
@@ -175,7 +178,7 @@ impl Root {
     /// The path without links, as a path of the container. A link that leads out of the root is not followed.
     pub(super) fn path_without_links(&self, path: &str) -> Reading<String> {
         let real = fs::canonicalize(self.path_under_root(path)).map_err(|error| reason(&error))?;
-        let inside = real.strip_prefix(&self.real).map_err(|_| OUTSIDE)?;
+        let inside = real.strip_prefix(self.without_links()).map_err(|_| OUTSIDE)?;
         let text = inside.to_str().ok_or(Unreadable::NotRead("the path is not UTF-8"))?;
         Ok(format!("/{text}"))
     }
