@@ -39,8 +39,8 @@ impl<'a> Container<'a> {
     /// The mount at a path, without regard to trailing slashes.
     #[must_use]
     pub fn mount_at(&self, path: &str) -> Option<(usize, &VolumeMount<'a>)> {
-        let mounts = self.volume_mounts().iter().enumerate();
-        mounts.into_iter().find(|(_, m)| m.mount_path.as_deref().is_some_and(|p| is_with_slashes(p, path)))
+        let mut mounts = self.volume_mounts().iter().enumerate();
+        mounts.find(|(_, m)| m.mount_path.as_deref().is_some_and(|p| is_with_slashes(p, path)))
     }
 
     /// Its image, and the paths of its mounts.

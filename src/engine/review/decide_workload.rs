@@ -215,9 +215,6 @@ fn check_workload_rules_of_each_maker(
         let (group, kind) = (request.group.to_owned(), request.kind.to_owned());
         PodCreator { pointer: String::new(), group, kind, json: request.json }
     };
-    if unseen.part.is_some() {
-        makers.insert("", (whole(), None, Vec::new()));
-    }
     for one in seen {
         let SeenTemplate { template, pod, gang, .. } = one;
         let pointer = template.maker.pointer.as_str();
@@ -228,8 +225,7 @@ fn check_workload_rules_of_each_maker(
             "" => whole(),
             _ => template.maker.clone(),
         };
-        let (_, known, views) = makers.entry(pointer).or_insert_with(|| (maker(), *gang, Vec::new()));
-        *known = *gang;
+        let (_, _, views) = makers.entry(pointer).or_insert_with(|| (maker(), *gang, Vec::new()));
         let Ok(pod) = pod else { continue };
         views.push(WorkloadTemplate {
             pointer: &template.pointer,
@@ -240,6 +236,10 @@ fn check_workload_rules_of_each_maker(
             compared: !matches!(one.state, State::Judged | State::Unchecked),
             checked: !matches!(one.state, State::Unchecked),
         });
+    }
+    // What is left out may be all that makes pods.
+    if unseen.part.is_some() {
+        makers.entry("").or_insert_with(|| (whole(), None, Vec::new()));
     }
     let mut findings = Vec::new();
     // The templates that nobody looks at may ask for a fabric, although those before them do not.

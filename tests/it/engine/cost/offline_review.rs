@@ -9,6 +9,7 @@ use fabric_admission::manifest::to_yaml;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::Command;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// What the smaller input costs at least: the shell counts milliseconds.
@@ -134,17 +135,19 @@ pub(super) fn proportionate() -> Outcome {
     verdict("review", &taken, all, MOST_OF_KINDS)
 }
 
-/// CPU time of a command, as bash counts that of its children. Other shells, where there is no bash, count hundredths of a
-/// second.
+/// The shell that counts CPU time. bash counts milliseconds, and others count steps of 10 ms.
+static SHELL: LazyLock<&str> =
+    LazyLock::new(|| if Command::new("bash").arg("--version").output().is_ok() { "bash" } else { "sh" });
+
+/// CPU time of a command, as the shell counts that of its children.
 pub(super) fn ran(arguments: &str, scratch: &Scratch) -> Result<Duration, String> {
-    let shell = if Command::new("bash").arg("--version").output().is_ok() { "bash" } else { "sh" };
-    let output = Command::new(shell)
+    let output = Command::new(*SHELL)
         .args(["-c", &format!("\"$0\" {arguments} >out 2>err; times")])
         .arg(binary())
         .env("LC_ALL", "C")
         .current_dir(scratch.path())
         .output()
-        .map_err(|e| format!("{shell}: {e}"))?;
+        .map_err(|e| format!("{}: {e}", *SHELL))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     // User and system time: the kernel divides short runs between them by chance.
     let seconds = |time: &str| {
