@@ -12,6 +12,7 @@ use super::routes;
 use super::shared_state::State;
 use super::stop_signals::Stop;
 use super::tls_records_without_data::{CountedRecords, RecordAllowance};
+use super::unread_answers::UnreadAnswers;
 use axum::Router;
 use axum::http::{HeaderValue, header};
 use hyper::body::Incoming;
@@ -54,12 +55,12 @@ pub(super) async fn serve(
     listener: TcpListener,
     config: Arc<ServerConfig>,
     state: Arc<State>,
-    (handshakes, asks_for_certificates): (Handle, bool),
+    (handshakes, is_second_message_long): (Handle, bool),
     mut stop: watch::Receiver<Stop>,
 ) {
     let port = Port {
         config,
-        asks_for_certificates,
+        is_second_message_long,
         router: routes::router(Arc::clone(&state)),
         table: OpenConnections::new(state.limits.connections, state.limits.connections_per_peer),
         state: Arc::clone(&state),
@@ -119,7 +120,7 @@ struct Port {
     table: Arc<OpenConnections>,
     state: Arc<State>,
     handshakes: Handle,
-    asks_for_certificates: bool,
+    is_second_message_long: bool,
 }
 
 impl Port {
@@ -149,7 +150,7 @@ impl Port {
             router: self.router.clone(),
             state: Arc::clone(&self.state),
             handshakes: self.handshakes.clone(),
-            asks_for_certificates: self.asks_for_certificates,
+            is_second_message_long: self.is_second_message_long,
             caller: Caller { address: peer.ip().to_canonical(), watch },
         };
         connections.spawn(connection.serve(stream, place));
@@ -161,13 +162,13 @@ struct Connection {
     router: Router,
     state: Arc<State>,
     handshakes: Handle,
-    asks_for_certificates: bool,
+    is_second_message_long: bool,
     caller: Caller,
 }
 
 impl Connection {
     async fn serve(self, stream: TcpStream, _place: Place) {
-        let Self { config, router, state, handshakes, asks_for_certificates, caller } = self;
+        let Self { config, router, state, handshakes, is_second_message_long, caller } = self;
         let watch = Arc::clone(&caller.watch);
         let _ = stream.set_nodelay(true);
         let allowance = RecordAllowance::new();
@@ -182,10 +183,11 @@ impl Connection {
                 return Err(std::io::Error::other("the client offers too many protocols"));
             }
             of_handshake.record_first_message();
-            // Nearly all work is in the answer with our certificate, and in the check of the client's certificate. What else
-            // follows has no turn: a client that opens connections and closes them again would make connections wait that are already closed.
+            // Nearly all work is in the answer with our certificate, in the check of the client's certificate, and in TLS 1.2
+            // in the key of the client, which comes after our certificate. What else follows has no turn: a client that opens
+            // connections and closes them again would make connections wait that are already closed.
             let is_certificate_sent = || of_handshake.sent_bytes() >= MIN_ANSWER_WITH_CERTIFICATE;
-            let is_next_step_long = || asks_for_certificates || !is_certificate_sent();
+            let is_next_step_long = || is_second_message_long || !is_certificate_sent();
             let turn = || turns.budgets.turns.wait_for_turn_of_handshake(peer);
             take_steps_in_turns(async { hello.into_stream(config).await }, turn, is_next_step_long).await
         };
@@ -226,13 +228,16 @@ impl Connection {
         };
         state.metrics.count_opened_connection();
         watch.record_handshake_end();
+        allowance.record_handshake_end();
         let peer = caller.address;
         let old = connection_age::age_that_closes_connection(state.limits.connection_age);
+        let unread = UnreadAnswers::of_connection(peer, Arc::clone(&state.budgets.waiting));
         let service = hyper::service::service_fn({
-            let (watch, state) = (Arc::clone(&watch), Arc::clone(&state));
+            let (watch, state, unread) = (Arc::clone(&watch), Arc::clone(&state), Arc::clone(&unread));
             move |mut request: hyper::Request<Incoming>| {
                 request.extensions_mut().insert(caller.clone());
                 let (router, watch, state) = (router.clone(), Arc::clone(&watch), Arc::clone(&state));
+                let unread = Arc::clone(&unread);
                 watch.record_complete_header();
                 let turns = Arc::clone(&state);
                 let answer = async move {
@@ -245,6 +250,8 @@ impl Connection {
                         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
                     }
                     watch.record_answer_ready();
+                    let share = response.as_mut().ok().and_then(|r| r.extensions_mut().remove());
+                    unread.record_answer_ready(share.unwrap_or_default());
                     response
                 };
                 // hyper answers up to 16 requests that a client sends together before it lets other connections go on
@@ -257,13 +264,24 @@ impl Connection {
             .header_read_timeout(state.limits.idle)
             .max_buf_size(READ_BUFFER)
             .serve_connection(
-                TokioIo::new(WatchedStream::new(tls, Arc::clone(&watch), Arc::clone(&allowance))),
+                TokioIo::new(WatchedStream::new(
+                    tls,
+                    Arc::clone(&watch),
+                    Arc::clone(&allowance),
+                    Arc::clone(&unread),
+                )),
                 service,
             );
         let mut connection = pin!(connection);
+        let late = || async {
+            tokio::select! {
+                slow = watch.wait_until_client_is_late(state.limits.header, state.limits.write) => slow,
+                () = unread.wait_until_asked_to_make_room() => Slow::Answer,
+            }
+        };
         let ended = tokio::select! {
             outcome = &mut connection => outcome,
-            slow = watch.wait_until_client_is_late(state.limits.header, state.limits.write) => {
+            slow = late() => {
                 state.metrics.count_shed(match slow {
                     Slow::Header => Shed::SlowHeader,
                     Slow::Answer => Shed::SlowAnswer,
@@ -277,7 +295,7 @@ impl Connection {
                 tokio::select! {
                     outcome = &mut connection => outcome,
                     () = wait_until_no_request_in_progress(&watch, grace) => Ok(()),
-                    _ = watch.wait_until_client_is_late(state.limits.header, state.limits.write) => Ok(()),
+                    _ = late() => Ok(()),
                 }
             }
         };

@@ -5,6 +5,7 @@ use super::fair_share_per_client_address::{
     BudgetForSmallAndLarge, MAX_SMALL_BODY_BYTES, NoRoom, PIECE, ShareOfAddress, Size,
 };
 use super::fair_share_per_namespace::ShareOfNamespace;
+use super::unread_answers::ShareOfAnswer;
 use hyper::body::Bytes;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -119,15 +120,24 @@ impl BytesWithinBudget {
         change(&mut self.bytes);
     }
 
-    /// The bytes as hyper takes them. The share is given back when the last of them is written.
-    pub(super) fn into_bytes(self) -> Bytes {
-        Bytes::from_owner(self)
+    /// The bytes as hyper takes them, and what they have of the budget. The share is given back when the last of them is
+    /// written.
+    pub(super) fn into_bytes(self) -> (Bytes, ShareOfAnswer) {
+        let held = Arc::new(());
+        let share = ShareOfAnswer { share: self.share_of_budget(), held: Arc::downgrade(&held) };
+        (Bytes::from_owner(Answer { bytes: self, _held: held }), share)
     }
 }
 
-impl AsRef<[u8]> for BytesWithinBudget {
+/// An answer, as long as a byte of it is not written.
+struct Answer {
+    bytes: BytesWithinBudget,
+    _held: Arc<()>,
+}
+
+impl AsRef<[u8]> for Answer {
     fn as_ref(&self) -> &[u8] {
-        &self.bytes
+        self.bytes.bytes()
     }
 }
 
@@ -160,9 +170,11 @@ mod tests {
             BytesWithinBudget::new(Arc::clone(&pools), IpAddr::from([10, 0, 0, 1]), Some(16 * PIECE));
         other.push_if_budget_has_room(&[0; 16 * PIECE]).unwrap();
         assert!(held.replace_by_answer(vec![1; 12 * PIECE]).is_err(), "an answer counts as a body does");
-        let bytes = held.into_bytes();
+        let (bytes, share) = held.into_bytes();
+        assert_eq!(share.held.strong_count(), 1);
         assert_eq!(pools.used_bytes(), 17 * PIECE);
         drop(bytes);
+        assert_eq!(share.held.strong_count(), 0);
         drop(other);
         assert_eq!(pools.used_bytes(), 0);
         assert!(pools.knows_nobody(), "an address that holds nothing is forgotten");

@@ -1,8 +1,8 @@
 //! Budgets of all requests together: concurrent requests, and bytes of bodies and answers. Requests with small bodies have a
 //! share of each for themselves, so that a sender of large ones, or the API server that passes them on, can still send them.
 
-use super::bodies_being_read::BodiesBeingRead;
 use super::body_bytes_within_budget::BytesWithinBudget;
+use super::bytes_that_wait_for_clients::BytesThatWaitForClients;
 use super::default_limits_and_deadlines::Limits;
 use super::fair_share_per_client_address::{
     BudgetForSmallAndLarge, MAX_SMALL_BODY_BYTES, ShareOfAddress, Size,
@@ -18,8 +18,8 @@ pub(crate) struct Budgets {
     requests: Arc<BudgetForSmallAndLarge>,
     bytes: Arc<BudgetForSmallAndLarge>,
     namespaces: Arc<SharesOfNamespaces>,
-    /// The bodies that hold bytes and are not complete.
-    pub(super) being_read: Arc<BodiesBeingRead>,
+    /// The bodies that are not complete, and the answers that are not taken.
+    pub(super) waiting: Arc<BytesThatWaitForClients>,
     /// Whose turn it is.
     pub(super) turns: Turns,
 }
@@ -41,7 +41,7 @@ impl Budgets {
             namespaces: SharesOfNamespaces::new(Arc::clone(&requests), Arc::clone(&bytes)),
             requests,
             bytes,
-            being_read: Arc::default(),
+            waiting: Arc::default(),
             turns: Turns::new(limits.large_decisions),
         }
     }
@@ -99,13 +99,13 @@ impl Budgets {
         Ok(())
     }
 
-    /// Asks stalled bodies to make room for more bytes of a body; `false` if no body is stalled. For an address that holds much,
-    /// only its own bodies are asked: they, and not those of others, leave it no room.
-    pub(super) fn ask_stalled_bodies_to_make_room_for(&self, held: &BytesWithinBudget, more: usize) -> bool {
+    /// Asks stalled bodies and answers to make room for more bytes of a body; `false` if none is stalled. For an address that holds
+    /// much, only its own are asked: they, and not those of others, leave it no room.
+    pub(super) fn ask_stalled_bytes_to_make_room_for(&self, held: &BytesWithinBudget, more: usize) -> bool {
         let peer = held.peer();
         let ask = |size: Size| {
             let of = self.bytes.does_address_hold_much(peer, size).then_some(peer);
-            self.being_read.ask_stalled_bodies_to_make_room(size, of)
+            self.waiting.ask_stalled_ones_to_make_room(size, of)
         };
         // A body whose header states that it is large is in the part for large ones from the beginning.
         let is_small = held.is_in_part_for_small() && held.bytes().len() + more <= MAX_SMALL_BODY_BYTES;
@@ -194,13 +194,13 @@ mod tests {
         let stalled = |last: u8, length: usize| {
             let mut held = budgets.empty_body_of_address(peer(last), Some(length));
             held.push_if_budget_has_room(&vec![b' '; length / 2]).unwrap();
-            let mut body = budgets.being_read.add_body(peer(last));
+            let mut body = budgets.waiting.add(peer(last), Arc::default());
             body.record_bytes(length / 2, held.share_of_budget());
             (held, body)
         };
         let _others = [stalled(2, 200_000), stalled(2, 20_000)];
         std::thread::sleep(std::time::Duration::from_millis(510));
-        let ask = |held: &BytesWithinBudget| budgets.ask_stalled_bodies_to_make_room_for(held, 1_000);
+        let ask = |held: &BytesWithinBudget| budgets.ask_stalled_bytes_to_make_room_for(held, 1_000);
         let mut own = budgets.empty_body_of_address(peer(1), Some(20 << 20));
         assert!(own.push_if_budget_has_room(&vec![b' '; 12 << 20]).is_ok());
         let more = budgets.empty_body_of_address(peer(1), Some(1 << 20));

@@ -5,6 +5,7 @@
 
 use super::framing_of_bodies::FramingOfBodies;
 use super::tls_records_without_data::RecordAllowance;
+use super::unread_answers::UnreadAnswers;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -249,11 +250,17 @@ pub(super) struct WatchedStream<S> {
     read_in_turn: usize,
     watch: Arc<ConnectionWatch>,
     records: Arc<RecordAllowance>,
+    unread: Arc<UnreadAnswers>,
 }
 
 impl<S> WatchedStream<S> {
-    pub(super) fn new(stream: S, watch: Arc<ConnectionWatch>, records: Arc<RecordAllowance>) -> Self {
-        Self { stream, read_in_turn: 0, watch, records }
+    pub(super) fn new(
+        stream: S,
+        watch: Arc<ConnectionWatch>,
+        records: Arc<RecordAllowance>,
+        unread: Arc<UnreadAnswers>,
+    ) -> Self {
+        Self { stream, read_in_turn: 0, watch, records, unread }
     }
 }
 
@@ -285,13 +292,18 @@ impl<S: AsyncRead + Unpin> AsyncRead for WatchedStream<S> {
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
+        let written = Pin::new(&mut self.stream).poll_write(cx, buf);
+        self.unread.record_write(&written);
+        written
     }
     /// hyper flushes after each answer, and a flush is done once the kernel has every byte.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let poll = Pin::new(&mut self.stream).poll_flush(cx);
         if poll.is_ready() {
             self.watch.record_all_written();
+            self.unread.record_all_written();
+        } else {
+            self.unread.record_write(&Poll::Pending);
         }
         poll
     }
@@ -307,7 +319,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
+        self.unread.record_write(&written);
+        written
     }
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()

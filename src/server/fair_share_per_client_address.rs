@@ -84,8 +84,9 @@ impl BudgetForSmallAndLarge {
 }
 
 /// Which part of the budget a share is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Size {
+    #[default]
     Small,
     Large,
 }

@@ -36,7 +36,9 @@ pub(super) fn internal_error_answer() -> Response {
 }
 
 pub(super) fn json(body: BytesWithinBudget) -> Response {
-    let mut response = Response::new(Body::from(body.into_bytes()));
+    let (bytes, share) = body.into_bytes();
+    let mut response = Response::new(Body::from(bytes));
+    response.extensions_mut().insert(share);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

@@ -8,9 +8,9 @@ mod api_server_timeout;
 mod audience_by_client_certificates;
 mod background_tasks;
 mod begin_in_turn;
-mod bodies_being_read;
 mod body_bytes_within_budget;
 mod budgets_for_requests_and_bytes;
+mod bytes_that_wait_for_clients;
 mod certificate_source_and_file_reload;
 mod client_address_and_connection;
 mod connection_activity_and_slow_clients;
@@ -45,6 +45,7 @@ mod stop_signals;
 mod task_supervisor;
 mod tls_records_without_data;
 mod turns_of_decisions_and_handshakes;
+mod unread_answers;
 mod which_connection_closes;
 mod which_thread;
 

@@ -3,9 +3,9 @@
 //! ([`super::estimate_memory_of_decision`] estimates it) and one with too many escape sequences.
 
 use super::begin_in_turn::begin_in_turn;
-use super::bodies_being_read::BodyBeingRead;
 use super::body_bytes_within_budget::BytesWithinBudget;
 use super::budgets_for_requests_and_bytes::RefusedByFirstBytes;
+use super::bytes_that_wait_for_clients::WaitingBytes;
 use super::client_address_and_connection::Caller;
 use super::connection_activity_and_slow_clients::READ_PER_TURN;
 use super::fair_share_per_client_address::{MAX_SMALL_BODY_BYTES, NoRoom};
@@ -20,6 +20,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use http_body_util::BodyExt;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -40,7 +41,7 @@ const MIN_AVERAGE_PIECE_BYTES: usize = 1024;
 
 /// How often a body waits until others have made room for a part of it.
 const MOST_WAITS_FOR_ROOM: usize = 32;
-/// How long each time: the other bodies are dropped when their tasks run again.
+/// How long each time: the other bytes are dropped when their tasks run again.
 const WAIT_FOR_ROOM: Duration = Duration::from_millis(2);
 
 /// Reads the body of a request, within its limits of size, memory and time.
@@ -137,7 +138,7 @@ async fn collect(
         return Err(Unread::TooLarge);
     }
     // Most bodies are complete after their first part.
-    let mut incomplete: Option<BodyBeingRead> = None;
+    let mut incomplete: Option<WaitingBytes> = None;
     loop {
         let next = match &incomplete {
             None => body.next_bytes().await?,
@@ -160,13 +161,14 @@ async fn collect(
         if held.stated_length() == Some(held.bytes().len()) {
             incomplete = None;
         } else {
-            let body = incomplete.get_or_insert_with(|| state.budgets.being_read.add_body(held.peer()));
+            let body =
+                incomplete.get_or_insert_with(|| state.budgets.waiting.add(held.peer(), Arc::default()));
             body.record_bytes(held.bytes().len(), held.share_of_budget());
         }
     }
 }
 
-/// Adds bytes to a body. If no memory is left for them, the server gives up stalled bodies, and tries again.
+/// Adds bytes to a body. If no memory is left for them, the server gives up stalled bodies and answers, and tries again.
 async fn push_or_wait_for_room(
     state: &State,
     held: &mut BytesWithinBudget,
@@ -176,7 +178,7 @@ async fn push_or_wait_for_room(
         if held.push_if_budget_has_room(data).is_ok() {
             return Ok(());
         }
-        if !state.budgets.ask_stalled_bodies_to_make_room_for(held, data.len()) {
+        if !state.budgets.ask_stalled_bytes_to_make_room_for(held, data.len()) {
             break;
         }
         tokio::time::sleep(WAIT_FOR_ROOM).await;
@@ -225,7 +227,6 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
     use std::pin::Pin;
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::{Context, Poll};
 

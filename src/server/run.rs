@@ -64,12 +64,12 @@ pub async fn run(
     let certificate = certificate_source_and_file_reload::CertificateSource::load(settings.certificate)?;
     let config = tls::server_config(certificate.served(), settings.tls12, clients.clone())?;
     let address = settings.bind;
-    let webhook = listen(address).map_err(|source| RunError::Bind { address, source })?;
+    let webhook = listen(address, limits.write).map_err(|source| RunError::Bind { address, source })?;
     let probes = OwnThread::start("admin").map_err(RunError::Thread)?;
     let handshakes = OwnThread::start("handshakes").map_err(RunError::Thread)?;
     let address = settings.admin_bind;
     // A listener of another runtime would wait for its threads.
-    let admin = probes.handle().spawn(async move { listen(address) }).await;
+    let admin = probes.handle().spawn(async move { listen(address, limits.write) }).await;
     let admin = admin.map_err(io::Error::other).flatten();
     let admin = admin.map_err(|source| RunError::Bind { address, source })?;
     let address = |listener: &TcpListener, wanted| listener.local_addr().unwrap_or(wanted);
@@ -111,7 +111,7 @@ pub async fn run(
     // Where client certificates are asked for, ours would be refused and counted.
     let port = clients.is_none().then(|| (addresses.0, stop.clone()));
     background_tasks::start_certificate_reload_or_keeper(&mut supervisor, certificate, &state, port);
-    let asks_for_certificates = clients.is_some();
+    let is_second_message_long = clients.is_some() || settings.tls12;
     if let Some(clients) = clients {
         background_tasks::start_client_ca_reloads(&mut supervisor, clients, &state);
     }
@@ -123,7 +123,8 @@ pub async fn run(
         }
     }
     listening(addresses.0, addresses.1);
-    let port = accept_loop::serve(webhook, config, state, (handshakes.handle(), asks_for_certificates), stop);
+    let port =
+        accept_loop::serve(webhook, config, state, (handshakes.handle(), is_second_message_long), stop);
     let served = supervisor.run_essential_task("listener", port).await;
     supervisor.wait_then_abort_all_tasks().await;
     Ok(served?)

@@ -1,7 +1,7 @@
 //! A limit for TLS records that bring no data or very little: KeyUpdates, alerts, empty records, and records of one byte. Each
 //! costs the server up to 20 microseconds for some 27 bytes, and no deadline of a request runs while no data comes. rustls refuses more than 32 KeyUpdates in a row, but an empty
 //! record of data between them begins a new row (rustls src/common_state.rs, `received_app_data`). So the server counts all records
-//! below TLS, and closes a connection on which too many bring no data or very little. It also limits the client's first message.
+//! below TLS, and closes a connection on which too many bring no data or very little. It also limits the client's messages of the handshake.
 
 use std::io;
 use std::pin::Pin;
@@ -24,6 +24,9 @@ const MOST_SMALL_READS: u32 = 1_024;
 /// Most bytes of the first message of a client (RFC 8446, section 4.1.2). Go and OpenSSL send up to 1.8 KiB, with key shares of
 /// ML-KEM. Decoded, a message takes up to thirty times its length until its turn to be answered.
 const MOST_OF_FIRST_MESSAGE: usize = 8 * 1024;
+/// Most bytes of the rest of a handshake: a second first message, where another key share was asked for, or the client's
+/// certificates. A request may follow in the same read.
+const MOST_OF_REST_OF_HANDSHAKE: usize = 32 * 1024;
 /// Length of a record's header: type, version and length of the rest (RFC 8446, section 5.1).
 const HEADER: usize = 5;
 
@@ -33,8 +36,8 @@ pub(super) struct RecordAllowance {
     left: AtomicU32,
     small_reads: AtomicU32,
     spent: AtomicBool,
-    /// Bytes of the first message that may still come. What follows has no limit.
-    first_message: AtomicUsize,
+    /// Bytes of the first message that may still come, and then of the rest of the handshake. What follows has no limit.
+    handshake: AtomicUsize,
     /// Bytes that the server has sent.
     sent: AtomicUsize,
 }
@@ -45,14 +48,19 @@ impl RecordAllowance {
             left: AtomicU32::new(MOST),
             small_reads: AtomicU32::new(MOST_SMALL_READS),
             spent: AtomicBool::new(false),
-            first_message: AtomicUsize::new(MOST_OF_FIRST_MESSAGE),
+            handshake: AtomicUsize::new(MOST_OF_FIRST_MESSAGE),
             sent: AtomicUsize::new(0),
         })
     }
 
     /// The first message of the client is complete.
     pub(super) fn record_first_message(&self) {
-        self.first_message.store(usize::MAX, Ordering::Relaxed);
+        self.handshake.store(MOST_OF_REST_OF_HANDSHAKE, Ordering::Relaxed);
+    }
+
+    /// The handshake is complete.
+    pub(super) fn record_handshake_end(&self) {
+        self.handshake.store(usize::MAX, Ordering::Relaxed);
     }
 
     /// Bytes that the server has sent.
@@ -79,14 +87,15 @@ impl RecordAllowance {
         add_up_to(&self.left, (bytes / BYTES_PER_RECORD).saturating_add(EARNED_BY_READ), MOST);
     }
 
-    fn spend_first_message(&self, bytes: usize) -> io::Result<()> {
-        let left = self.first_message.load(Ordering::Relaxed);
+    fn spend_handshake(&self, bytes: usize) -> io::Result<()> {
+        let left = self.handshake.load(Ordering::Relaxed);
         if left == usize::MAX {
             return Ok(());
         }
-        let left =
-            left.checked_sub(bytes).ok_or_else(|| io::Error::other("the first message is too long"))?;
-        self.first_message.store(left, Ordering::Relaxed);
+        let left = left
+            .checked_sub(bytes)
+            .ok_or_else(|| io::Error::other("a message of the handshake is too long"))?;
+        self.handshake.store(left, Ordering::Relaxed);
         Ok(())
     }
 
@@ -172,7 +181,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for CountedRecords<S> {
         let poll = Pin::new(&mut self.stream).poll_read(cx, buf);
         let bytes = buf.filled().get(before..).unwrap_or_default();
         let records = self.counter.count_records_in(bytes);
-        match self.allowance.spend(records).and_then(|()| self.allowance.spend_first_message(bytes.len())) {
+        match self.allowance.spend(records).and_then(|()| self.allowance.spend_handshake(bytes.len())) {
             Ok(()) => poll,
             Err(error) => Poll::Ready(Err(error)),
         }

@@ -4,7 +4,7 @@
 use super::extended_resource::ResourceFact;
 use super::object_shape::Meta;
 use super::resources_in_device_plugin_config::{
-    STANDALONE_SRIOV_PLUGIN_PREFIX, resources_of_shared_plugin_config, resources_of_sriov_plugin_config,
+    STANDALONE_SRIOV_PLUGIN_PREFIX, resources_of_config_of_either_plugin,
 };
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::json::reader;
@@ -92,9 +92,7 @@ pub(super) fn read(json: &str) -> Result<(Meta, Option<ConfigMapFact>), DecodeEr
     let meta = object.metadata.unwrap_or_default();
     let Some(data) = object.data else { return Ok((meta, None)) };
     let config = data.config.as_deref().unwrap_or_default();
-    if let Ok(pools) = resources_of_sriov_plugin_config(config, STANDALONE_SRIOV_PLUGIN_PREFIX)
-        .or_else(|_| resources_of_shared_plugin_config(config))
-    {
+    if let Ok(pools) = resources_of_config_of_either_plugin(config, STANDALONE_SRIOV_PLUGIN_PREFIX) {
         return Ok((meta, Some(ConfigMapFact::Pools(pools))));
     }
     let data = data.texts;

@@ -85,7 +85,23 @@ pub fn resources_of_sriov_plugin_config(
     config: &str,
     default_prefix: &str,
 ) -> Result<Vec<ResourceFact>, ConfigFault> {
-    let config: SriovConfig = decode(&config_as_plugin_reads_it(config)?).map_err(|e| fault(&e))?;
+    sriov_resources(&config_as_plugin_reads_it(config)?, default_prefix)
+}
+
+/// The resources of a configuration of either plugin.
+///
+/// # Errors
+/// [`ConfigFault`] when neither plugin would start.
+pub(super) fn resources_of_config_of_either_plugin(
+    config: &str,
+    default_prefix: &str,
+) -> Result<Vec<ResourceFact>, ConfigFault> {
+    let config = config_as_plugin_reads_it(config)?;
+    sriov_resources(&config, default_prefix).or_else(|_| shared_resources(&config))
+}
+
+fn sriov_resources(config: &str, default_prefix: &str) -> Result<Vec<ResourceFact>, ConfigFault> {
+    let config: SriovConfig = decode(config).map_err(|e| fault(&e))?;
     let Some(list) = config.resource_list else {
         return Err(ConfigFault("it has no `resourceList`".to_owned()));
     };
@@ -166,7 +182,11 @@ struct SharedEntry {
 /// # Errors
 /// [`ConfigFault`] when the plugin would not start.
 pub fn resources_of_shared_plugin_config(config: &str) -> Result<Vec<ResourceFact>, ConfigFault> {
-    let config: SharedConfig = decode(&config_as_plugin_reads_it(config)?).map_err(|e| fault(&e))?;
+    shared_resources(&config_as_plugin_reads_it(config)?)
+}
+
+fn shared_resources(config: &str) -> Result<Vec<ResourceFact>, ConfigFault> {
+    let config: SharedConfig = decode(config).map_err(|e| fault(&e))?;
     let list = config.config_list.map(|l| l.0).unwrap_or_default();
     if list.is_empty() {
         return Err(ConfigFault("it has no `configList`, or an empty one".to_owned()));

@@ -11,6 +11,10 @@ const MAX_DOCUMENT_VALUES: usize = 24_000;
 /// with 250 routes has this many.
 const MAX_CNI_VALUES: usize = 1_000;
 
+/// The same of all configurations of device plugins in one object together. A resource has some ten values, and a cluster some
+/// ten resources.
+pub(crate) const MAX_DEVICE_PLUGIN_VALUES: usize = 4_000;
+
 /// A generic document out of a JSON text.
 ///
 /// # Errors
@@ -43,12 +47,17 @@ fn refuse_document_of_more_values(text: &str, most: usize) -> serde_json::Result
         let message = format!("{} bytes; at most {MAX_DOCUMENT_BYTES} are read", text.len());
         return Err(serde::de::Error::custom(message));
     }
-    let values = text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
+    let values = estimated_values(text);
     if values > most {
         let message = format!("about {values} values; at most {most} are read");
         return Err(serde::de::Error::custom(message));
     }
     Ok(())
+}
+
+/// Values of a JSON text: at most so many, and about as many where its texts have few of the bytes between values.
+pub(crate) fn estimated_values(text: &str) -> usize {
+    text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count()
 }
 
 #[cfg(test)]

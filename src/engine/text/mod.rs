@@ -9,7 +9,9 @@ mod unprintable_characters;
 pub use bytes_that_are_not_utf8::replace_bytes_that_are_not_utf8;
 pub use did_you_mean::{name_meant_by_misspelt, nearest_if_probably_meant};
 pub use json_document_limit::parse_document_within_limit;
-pub(crate) use json_document_limit::{refuse_long_cni_document, refuse_long_document};
+pub(crate) use json_document_limit::{
+    MAX_DEVICE_PLUGIN_VALUES, estimated_values, refuse_long_cni_document, refuse_long_document,
+};
 pub use unprintable_characters::without_commands_inside_lines;
 pub use unprintable_characters::{
     cut_to_bytes, cut_without_runner_commands, escaped_and_cut, is_unprintable, text_without_runner_commands,

@@ -10,7 +10,7 @@ use crate::rules::json_in_text_fields;
 use crate::rules::object_context::ObjectContext;
 use crate::rules::place_in_json_text::Places;
 use crate::rules::report_fields_crd_refuses::may_be_placeholder;
-use crate::text::json_pointer_token;
+use crate::text::{MAX_DEVICE_PLUGIN_VALUES, estimated_values, json_pointer_token};
 use serde_json::{Map, Value};
 
 /// Finds the faults of a configuration.
@@ -23,13 +23,16 @@ pub(super) fn configurations<'c>(context: &'c ObjectContext<'_>) -> &'c [DeviceP
 
 fn read_configurations(context: &ObjectContext<'_>) -> Vec<DevicePluginConfiguration> {
     let Some(object) = context.whole_object() else { return Vec::new() };
+    let mut left = MAX_DEVICE_PLUGIN_VALUES;
     if context.kind == "ConfigMap" {
         let data = object.get("data").and_then(Value::as_object);
         let plugin = has_name_of_device_plugin(context);
         return data
             .into_iter()
             .flatten()
-            .filter_map(|(key, text)| configuration_in_config_map_value(key, text.as_str()?, plugin))
+            .filter_map(|(key, text)| {
+                configuration_in_config_map_value(key, text.as_str()?, plugin, &mut left)
+            })
             .collect();
     }
     let plugins: [(&str, Reader); 2] = [
@@ -39,11 +42,18 @@ fn read_configurations(context: &ObjectContext<'_>) -> Vec<DevicePluginConfigura
     let given = plugins.into_iter().filter_map(|(pointer, reader)| {
         // An empty text leaves the plugin to a ConfigMap of its own.
         let text = object.pointer(pointer)?.as_str().filter(|text| !text.is_empty())?;
+        take_values(&mut left, text)?;
         let faults =
             json_in_text_fields::read_object(text, DEVICE_PLUGIN_FIELDS).map(|config| reader(&config));
         Some(DevicePluginConfiguration { pointer: pointer.to_owned(), faults })
     });
     given.collect()
+}
+
+/// Takes the values of a text from those that may still be read; `None` for a text with more.
+fn take_values(left: &mut usize, text: &str) -> Option<()> {
+    *left = left.checked_sub(estimated_values(text))?;
+    Some(())
 }
 
 /// Whether the ConfigMap's name is one that the plugins' manifests and operators use, such as `sriovdp-config`.
@@ -90,6 +100,7 @@ fn configuration_in_config_map_value(
     key: &str,
     text: &str,
     plugin: bool,
+    left: &mut usize,
 ) -> Option<DevicePluginConfiguration> {
     let lists: [(&str, Reader); 2] =
         [("resourceList", faults_of_sriov_plugin_config), ("configList", faults_of_shared_plugin_config)];
@@ -98,6 +109,7 @@ fn configuration_in_config_map_value(
     if !text.trim_start().starts_with('{') || !quoted("resourceName") {
         return None;
     }
+    take_values(left, text)?;
     match json_in_text_fields::read_object(text, DEVICE_PLUGIN_FIELDS) {
         Ok(config) => {
             let named = |name: &&(&str, Reader)| {
