@@ -13,7 +13,7 @@ const MAX_CNI_VALUES: usize = 1_000;
 
 /// The same of all configurations of device plugins in one object together. A resource has some ten values, and a cluster some
 /// ten resources.
-pub(crate) const MAX_DEVICE_PLUGIN_VALUES: usize = 4_000;
+pub(crate) const MAX_DEVICE_PLUGIN_VALUES: usize = 2_000;
 
 /// A generic document out of a JSON text.
 ///

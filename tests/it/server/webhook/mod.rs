@@ -20,6 +20,7 @@ mod requests_over_budget_get_503;
 mod same_as_review;
 mod slow_clients;
 mod start_and_stop;
+mod unread_answers;
 mod unread_log;
 mod what_stays_secret;
 mod workloads;
@@ -43,6 +44,7 @@ pub(crate) fn add(suite: &mut Suite) {
     what_stays_secret::add(suite);
     connection_age::add(suite);
     start_and_stop::add(suite);
+    unread_answers::add(suite);
     unread_log::add(suite);
     same_as_review::add(suite);
     profile_objects::add(suite);
