@@ -3,11 +3,12 @@
 
 use super::extended_resource::{ResourceFact, ResourceProvider};
 use super::facts_from_all_nodes::{InterfaceOnAllNodes, ResourceOnAllNodes};
+use super::nics_listed_by_sriov_policy::NicNumber;
 use super::sriov_node_state::PhysicalFunction;
-use super::sriov_policies_to_compare::SriovPoliciesToCompare;
+use super::sriov_policies_to_compare::{PolicyToCompare, SriovPoliciesToCompare};
 use super::{
-    AddressPool, DeviceClass, DevicePool, FactKind, SriovNodePolicy, SriovNodeState, SriovOperatorConfig,
-    SriovPoolConfig,
+    AddressPool, DeviceClass, DevicePool, FactKind, NicsListedByPolicy, SriovNodePolicy, SriovNodeState,
+    SriovOperatorConfig, SriovPoolConfig,
 };
 use crate::multus::ipam::NvIpamPoolName;
 use crate::multus::{LinkLayer, NetworkFact, ResourceName, Sharing};
@@ -238,9 +239,19 @@ impl ClusterFacts {
     pub fn sriov_policies_to_compare_with(
         &self,
         own: &SriovNodePolicy,
-    ) -> impl Iterator<Item = (&str, &str, &SriovNodePolicy)> {
-        let all = self.policies_that_may_meet.to_compare_with(own, &self.other_names);
-        all.map(|((namespace, name), policy)| (namespace.as_str(), name.as_str(), policy.as_ref()))
+    ) -> impl Iterator<Item = &PolicyToCompare> {
+        self.policies_that_may_meet.to_compare_with(own, &self.other_names)
+    }
+
+    /// The NICs that a policy lists, to compare with those of other policies.
+    #[must_use]
+    pub fn nics_listed_by_sriov_policy(&self, policy: &SriovNodePolicy) -> NicsListedByPolicy {
+        self.policies_that_may_meet.nics_listed_by(policy, &self.other_names)
+    }
+
+    /// The number of an interface that some policy lists, which may be given by an alternative name.
+    pub(crate) fn number_of_listed_interface(&self, interface: &str) -> Option<NicNumber> {
+        self.policies_that_may_meet.number_of_interface(self.main_name_of_interface(interface))
     }
 
     /// Whether the NVIDIA Network Operator installs MLNX_OFED or DOCA-OFED on all nodes with an NVIDIA NIC.

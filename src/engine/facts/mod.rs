@@ -19,6 +19,7 @@ mod namespace_labels_and_mode;
 pub mod network_of_one_object;
 mod networks_attached_by_claims;
 mod nic_cluster_and_node_policy;
+mod nics_listed_by_sriov_policy;
 mod object_shape;
 mod pod_security;
 pub mod resource_slice;
@@ -50,11 +51,13 @@ pub use namespace_labels_and_mode::{
 pub use nic_cluster_and_node_policy::{
     DevicePluginConfigInPolicy, NicPolicy, device_plugin_configs_in_policy,
 };
+pub use nics_listed_by_sriov_policy::NicsListedByPolicy;
 pub use pod_security::PodSecurity;
 pub use resource_slice::{DevicePool, DevicesInResourceSlice};
 pub use sriov_node_policy::SriovNodePolicy;
 pub use sriov_node_state::SriovNodeState;
 pub use sriov_operator_config::SriovOperatorConfig;
+pub use sriov_policies_to_compare::PolicyToCompare;
 pub use sriov_pool_config::SriovPoolConfig;
 pub use training_runtime::TrainingRuntime;
 pub use which_dra_drivers_have_nics::{DriverKind, DriverPattern, DriversWithoutNics};

@@ -114,19 +114,7 @@ pub struct NicSelectorForManyNics<'a> {
     addresses: HashSet<&'a str>,
 }
 
-impl<'a> NicSelectorForManyNics<'a> {
-    /// The selector.
-    #[must_use]
-    pub fn selector(&self) -> &'a NicSelector {
-        self.selector
-    }
-
-    /// PCI addresses.
-    #[must_use]
-    pub fn addresses(&self) -> &HashSet<&'a str> {
-        &self.addresses
-    }
-
+impl NicSelectorForManyNics<'_> {
     /// Whether it selects a physical function of a node (api/v1/helper.go, `Selected`).
     #[must_use]
     pub fn selects_nic(&self, nic: &PhysicalFunction) -> bool {

@@ -1,6 +1,7 @@
 //! SriovNetworkNodePolicies that may take the same NICs or fill the same pool as another one. A cluster may have thousands,
 //! and most are for other nodes or other NICs.
 
+use super::nics_listed_by_sriov_policy::{NicNumber, NicsListedByPolicy};
 use super::sriov_node_policy::{InterfaceWithVfRange, SriovNodePolicy};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -10,6 +11,46 @@ type Named = ((String, String), Arc<SriovNodePolicy>);
 
 /// Places in the list of all policies.
 type Places = Vec<usize>;
+
+/// A policy that others are compared with.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PolicyToCompare {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Its fields.
+    pub policy: Arc<SriovNodePolicy>,
+    /// The NICs that it lists, read once for all comparisons.
+    pub nics: NicsListedByPolicy,
+}
+
+/// NICs by name or by address, each with its number and the policies that list it.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct ListedNics(HashMap<String, (NicNumber, Places)>);
+
+impl ListedNics {
+    /// Adds a policy to a NIC. Returns the number of the NIC.
+    fn put(&mut self, nic: &str, policy: usize) -> NicNumber {
+        if let Some((number, places)) = self.0.get_mut(nic) {
+            if places.last() != Some(&policy) {
+                places.push(policy);
+            }
+            return *number;
+        }
+        let number = NicNumber::try_from(self.0.len()).unwrap_or(NicNumber::MAX);
+        self.0.insert(nic.to_owned(), (number, vec![policy]));
+        number
+    }
+
+    fn number(&self, nic: &str) -> Option<NicNumber> {
+        Some(self.0.get(nic)?.0)
+    }
+
+    fn policies(&self, nic: &str) -> Option<&Places> {
+        Some(&self.0.get(nic)?.1)
+    }
+}
 
 /// The policies with a label in their node selector.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -22,11 +63,11 @@ struct Selecting {
 /// Policies by what they select.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct SriovPoliciesToCompare {
-    all: Vec<Named>,
+    all: Vec<PolicyToCompare>,
     by_resource: HashMap<String, Places>,
     /// By the names of interfaces, which nodes may have as alternative names.
-    by_interface: HashMap<String, Places>,
-    by_address: HashMap<String, Places>,
+    by_interface: ListedNics,
+    by_address: ListedNics,
     without_interface: Places,
     without_address: Places,
     without_either: Places,
@@ -48,7 +89,7 @@ fn interfaces<'p>(
 impl SriovPoliciesToCompare {
     pub(super) fn new(all: Vec<Named>, other_names: &HashMap<String, Option<Arc<str>>>) -> Self {
         let mut found = Self::default();
-        for (at, (_, policy)) in all.iter().enumerate() {
+        for (at, ((namespace, name_of_policy), policy)) in all.into_iter().enumerate() {
             let put = |map: &mut HashMap<String, Places>, key: &str| {
                 let places = map.entry(key.to_owned()).or_default();
                 if places.last() != Some(&at) {
@@ -56,13 +97,13 @@ impl SriovPoliciesToCompare {
                 }
             };
             put(&mut found.by_resource, &policy.resource);
-            let mut nameless = true;
             let name = |name| other_names.get(name).and_then(Option::as_deref).unwrap_or(name);
-            for interface in interfaces(policy, name) {
-                nameless = false;
-                put(&mut found.by_interface, interface);
-            }
-            policy.nics.addresses.iter().for_each(|address| put(&mut found.by_address, address));
+            let nics = NicsListedByPolicy::new(
+                &policy,
+                |interface| Some(found.by_interface.put(name(interface), at)),
+                |address| Some(found.by_address.put(address, at)),
+            );
+            let nameless = nics.entries() == 0;
             let without_address = policy.nics.addresses.is_empty();
             found.without_interface.extend(nameless.then_some(at));
             found.without_address.extend(without_address.then_some(at));
@@ -70,16 +111,17 @@ impl SriovPoliciesToCompare {
             for (key, value) in &policy.nodes {
                 put(&mut found.by_label.entry(key.clone()).or_default().by_value, value);
             }
+            found.all.push(PolicyToCompare { namespace, name: name_of_policy, policy, nics });
         }
+        let all = &found.all;
         for (key, selecting) in &mut found.by_label {
             let having: usize = selecting.by_value.values().map(Vec::len).sum();
             if having.saturating_mul(2) >= all.len() {
-                let without =
-                    all.iter().enumerate().filter(|(_, (_, policy))| !policy.nodes.contains_key(key));
+                let without = all.iter().enumerate().filter(|(_, one)| !one.policy.nodes.contains_key(key));
                 selecting.without = Some(without.map(|(at, _)| at).collect());
             }
         }
-        Self { all, ..found }
+        found
     }
 
     /// The policies that a policy is compared with, in the order of their names: those that may have the same NICs or
@@ -89,7 +131,7 @@ impl SriovPoliciesToCompare {
         &'s self,
         own: &SriovNodePolicy,
         other_names: &HashMap<String, Option<Arc<str>>>,
-    ) -> impl Iterator<Item = &'s Named> + use<'s> {
+    ) -> impl Iterator<Item = &'s PolicyToCompare> + use<'s> {
         let mut lists = self.sharing_nics_or_resource(own, other_names);
         if let Some(by_nodes) = self.sharing_nodes(own)
             && count(&by_nodes) < lists.as_deref().map_or(self.all.len(), count)
@@ -104,6 +146,25 @@ impl SriovPoliciesToCompare {
         places.sort_unstable();
         places.dedup();
         places.into_iter().filter_map(|at| self.all.get(at))
+    }
+
+    /// The NICs that a policy lists. Those that no policy among these lists are passed over: they meet none.
+    pub(super) fn nics_listed_by(
+        &self,
+        policy: &SriovNodePolicy,
+        other_names: &HashMap<String, Option<Arc<str>>>,
+    ) -> NicsListedByPolicy {
+        let name = |name| other_names.get(name).and_then(Option::as_deref).unwrap_or(name);
+        NicsListedByPolicy::new(
+            policy,
+            |interface| self.by_interface.number(name(interface)),
+            |address| self.by_address.number(address),
+        )
+    }
+
+    /// The number of an interface that some policy lists.
+    pub(super) fn number_of_interface(&self, name: &str) -> Option<NicNumber> {
+        self.by_interface.number(name)
     }
 
     /// Those whose nodes may be the same: no label has another value.
@@ -126,8 +187,8 @@ impl SriovPoliciesToCompare {
         let names: Vec<&str> = interfaces(own, name).collect();
         let addresses = &own.nics.addresses;
         let mut lists: Vec<&Places> = self.by_resource.get(&own.resource).into_iter().collect();
-        lists.extend(names.iter().filter_map(|name| self.by_interface.get(*name)));
-        lists.extend(addresses.iter().filter_map(|address| self.by_address.get(address)));
+        lists.extend(names.iter().filter_map(|name| self.by_interface.policies(name)));
+        lists.extend(addresses.iter().filter_map(|address| self.by_address.policies(address)));
         match (names.is_empty(), addresses.is_empty()) {
             (true, true) => return None,
             (true, false) => lists.push(&self.without_address),
@@ -169,7 +230,7 @@ mod tests {
         let other_names = HashMap::from([("alias".to_owned(), Some("y".into()))]);
         let index = SriovPoliciesToCompare::new(all, &other_names);
         let met = |own: SriovNodePolicy| -> String {
-            index.to_compare_with(&own, &other_names).map(|((_, name), _)| name.as_str()).collect()
+            index.to_compare_with(&own, &other_names).map(|one| one.name.as_str()).collect()
         };
         assert_eq!(met(policy("r", r#"{"pfNames":["alias"]}"#, "{}")), "abde");
         assert_eq!(met(policy("u", r#"{"pfNames":["z"],"rootDevices":["0000:02:00.0"]}"#, "{}")), "cd");
@@ -189,10 +250,7 @@ mod tests {
         let none = HashMap::new();
         let index = SriovPoliciesToCompare::new(all, &none);
         let met = |nodes: &str| -> String {
-            index
-                .to_compare_with(&policy("r", nics, nodes), &none)
-                .map(|((_, name), _)| name.as_str())
-                .collect()
+            index.to_compare_with(&policy("r", nics, nodes), &none).map(|one| one.name.as_str()).collect()
         };
         assert_eq!(met(r#"{"pool":"a"}"#), "03");
         assert_eq!(met(r#"{"pool":"c","other":"x"}"#), "3");

@@ -1,6 +1,6 @@
 //! Another SriovNetworkNodePolicy beside the one under review, as rules compare both.
 
-use crate::facts::SriovNodePolicy;
+use crate::facts::{NicsListedByPolicy, SriovNodePolicy};
 
 /// Another policy.
 #[derive(Debug, Clone, Copy)]
@@ -9,6 +9,8 @@ pub(super) struct OtherPolicy<'a> {
     pub(super) name: &'a str,
     /// Its fields.
     pub(super) policy: &'a SriovNodePolicy,
+    /// The NICs that it lists.
+    pub(super) nics: &'a NicsListedByPolicy,
     /// What its nodes have in common with those of the policy under review.
     pub(super) shared: CommonNodes<'a>,
 }

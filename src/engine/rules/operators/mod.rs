@@ -3,6 +3,8 @@
 mod device_plugin_configs_in_object;
 mod do_selectors_share_nodes;
 mod do_sriov_policies_overlap;
+#[cfg(test)]
+mod do_sriov_policies_overlap_tests;
 mod fab301_vfio_with_rdma;
 mod fab302_device_plugin_config;
 mod fab303_vdpa_conflict;

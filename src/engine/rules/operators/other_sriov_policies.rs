@@ -2,7 +2,7 @@
 
 use super::do_selectors_share_nodes::OurNodes;
 use super::nodes_and_nics_of_sriov_policy::node_requirements_of_policy;
-use crate::facts::SriovNodePolicy;
+use crate::facts::{PolicyToCompare, SriovNodePolicy};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::other_sriov_policy_and_common_nodes::OtherPolicy;
 
@@ -22,13 +22,15 @@ pub(super) fn other_policies_in_time<'c, 'a>(
         let nodes =
             OurNodes::new(&node_requirements_of_policy(own), context.snapshot.nodes_for_audience(), deadline);
         let all = context.snapshot.cluster_facts_for_audience().sriov_policies_to_compare_with(own).filter(
-            |(other, own, _)| {
-                Some(*own) != name && *own != "default" && namespace.is_none_or(|n| n == *other)
+            |other| {
+                Some(other.name.as_str()) != name
+                    && other.name != "default"
+                    && namespace.is_none_or(|namespace| namespace == other.namespace)
             },
         );
-        let compared = all.map(|(_, name, policy)| {
+        let compared = all.map(|PolicyToCompare { name, policy, nics, .. }| {
             let shared = nodes.nodes_in_common_with(&node_requirements_of_policy(policy));
-            OtherPolicy { name, policy, shared }
+            OtherPolicy { name, policy, nics, shared }
         });
         compared.take_while(|_| !deadline.is_over()).collect()
     });
@@ -51,6 +53,7 @@ pub(super) fn is_applied_before(own: (&str, &SriovNodePolicy), other: OtherPolic
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::NicsListedByPolicy;
     use crate::rules::other_sriov_policy_and_common_nodes::CommonNodes;
 
     #[test]
@@ -60,10 +63,8 @@ mod tests {
         };
         let first = |own: &str, other: &str| {
             let (own, other) = (policy(own), policy(other));
-            is_applied_before(
-                ("b", &own),
-                OtherPolicy { name: "c", policy: &other, shared: CommonNodes::Implied },
-            )
+            let (nics, shared) = (&NicsListedByPolicy::default(), CommonNodes::Implied);
+            is_applied_before(("b", &own), OtherPolicy { name: "c", policy: &other, nics, shared })
         };
         assert_eq!(first(r#","priority":99"#, r#","priority":10"#), Some(true));
         assert_eq!(first(r#","priority":10"#, r#","priority":99"#), Some(false));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 const GROUP: &str = "sriovnetwork.openshift.io";
 const NAMESPACE: &str = "sriov-network-operator";
 
-pub(super) const SHAPES: [Shape; 6] = [
+pub(super) const SHAPES: [Shape; 8] = [
     ("a policy, and nodes that policies of its resource select too", |n| {
         let others = (0..n / 2).map(|i| policy(&format!("p{i}"), "r", ("zone", "a"), by_name()));
         (own(n, policy("o", "r", ("fabric", "roce"), by_name())), nodes(n * 20).chain(others).collect())
@@ -39,6 +39,19 @@ pub(super) const SHAPES: [Shape; 6] = [
         let states = (0..n * 2).map(state);
         let vendor = policy("o", "r", ("fabric", "roce"), json!({ "rootDevices": addresses }));
         (own(n, vendor), nodes(n * 2).chain(states).chain(others).collect())
+    }),
+    ("one NIC in all entries of a policy and of another one, with VFs side by side", |n| {
+        let every_second = |from: usize| -> Value {
+            let entry = |i: usize| format!("ens1f0#{0}-{0}", 2 * i + from);
+            json!({"pfNames": (0..n).map(entry).collect::<Vec<_>>()})
+        };
+        let other = policy("p", "r", ("fabric", "roce"), every_second(1));
+        (own(n, policy("o", "s", ("fabric", "roce"), every_second(0))), vec![other])
+    }),
+    ("one NIC again and again in a policy and in another one", |n| {
+        let nics = json!({"pfNames": vec!["ens1f0"; n]});
+        let other = policy("p", "r", ("fabric", "roce"), nics.clone());
+        (own(n, policy("o", "s", ("fabric", "roce"), nics)), vec![other])
     }),
 ];
 

@@ -1,8 +1,6 @@
 //! FAB306: impossible VF range in pfNames.
 
-use super::do_sriov_policies_overlap::{
-    do_ranges_overlap, may_select_same_nic_ignoring_names, pf_selections_of_policy,
-};
+use super::do_sriov_policies_overlap::{OurNics, do_ranges_overlap, range_of_entry};
 use super::other_sriov_policies::other_policies_in_time;
 use crate::facts::SriovNodePolicy;
 use crate::facts::sriov_node_policy::InterfaceWithVfRange;
@@ -13,7 +11,6 @@ use crate::rules::other_sriov_policy_and_common_nodes::OtherPolicy;
 use crate::rules::rule_declaration::{Rule, files};
 use serde_json::Value;
 use std::cell::OnceCell;
-use std::collections::HashMap;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB306",
@@ -55,15 +52,13 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
 
 /// Another policy that may create the VFs which the one under review does not, read once for all entries.
 struct PolicyThatMayCreateVfs<'c> {
-    name: &'c str,
-    policy: &'c SriovNodePolicy,
-    /// The VFs that it takes of each NIC that it names, by the first entry of the NIC.
-    named: HashMap<&'c str, Option<(u32, u32)>>,
+    other: OtherPolicy<'c>,
     /// Whether it names no NIC, and could take those of the policy under review.
     whole: bool,
-    /// Whether both are certain to select a node in common.
-    shared: bool,
 }
+
+/// Policies that are asked for the VFs of one interface in one unit of the work of a run.
+const POLICIES_PER_WORK: usize = 2;
 
 /// The other policies. The operator's webhook refuses the range all the same (k8snetworkplumbingwg/sriov-network-operator
 /// pkg/webhook/validate.go): it must be known to be off.
@@ -79,15 +74,10 @@ fn policies_that_may_create_vfs<'c>(
     {
         return Vec::new();
     }
-    let index = own.nics.for_many_nics();
-    let read = |OtherPolicy { name, policy, shared }: OtherPolicy<'c>| {
-        let entries = pf_selections_of_policy(policy, context.snapshot);
-        let whole = entries.is_empty() && may_select_same_nic_ignoring_names(&index, &policy.nics);
-        let mut named = HashMap::new();
-        for (_, nic, range) in entries {
-            named.entry(nic).or_insert_with(|| policy.vfs_used_in_range(range));
-        }
-        PolicyThatMayCreateVfs { name, policy, named, whole, shared: shared.is_certain() }
+    let nics = OurNics::new(own, context);
+    let read = |other: OtherPolicy<'c>| {
+        let whole = other.nics.entries() == 0 && nics.may_be_same_ignoring_names(other);
+        PolicyThatMayCreateVfs { other, whole }
     };
     other_policies_in_time(context).map(read).collect()
 }
@@ -103,15 +93,19 @@ fn first_policy_creating_vfs_of_entry<'c>(
 ) -> Option<(&'c str, u32)> {
     let InterfaceWithVfRange { interface, range } = InterfaceWithVfRange::parse(entry)?;
     let (_, last) = range.filter(|(first, last)| first <= last)?;
-    let interface = context.snapshot.cluster_facts_for_audience().main_name_of_interface(interface);
-    siblings.iter().find_map(|other| {
+    let number = context.snapshot.cluster_facts_for_audience().number_of_listed_interface(interface);
+    context.deadline.spend_work_of_run(|| siblings.len() / POLICIES_PER_WORK);
+    siblings.iter().find_map(|PolicyThatMayCreateVfs { other, whole }| {
         let policy = other.policy;
         let most = policy.num_vfs.filter(|most| last < *most)?;
-        let whole = || other.whole.then(|| policy.vfs_used_in_range(None));
-        let theirs = other.named.get(interface).copied().or_else(whole)?;
+        let theirs = match number.and_then(|number| other.nics.first_entry_of_interface(number)) {
+            Some(index) => policy.vfs_used_in_range(range_of_entry(policy, index)),
+            None if *whole => policy.vfs_used_in_range(None),
+            None => return None,
+        };
         let side_by_side = policy.resource != own.resource && !do_ranges_overlap(range, theirs);
         let merged = side_by_side || policy.priority == own.priority;
-        (merged && other.shared).then_some((other.name, most))
+        (merged && other.shared.is_certain()).then_some((other.name, most))
     })
 }
 

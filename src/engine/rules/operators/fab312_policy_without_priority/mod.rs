@@ -22,12 +22,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let Some(own) = context.sriov_policy_unless_default().filter(|policy| policy.priority.is_none()) else {
         return;
     };
-    let nics = OurNics::new(own, context.snapshot);
+    let nics = OurNics::new(own, context);
     // FAB325 reports policies of different resources, and that their order depends on the priority.
-    let met =
-        other_policies_in_time(context).filter(|other| other.policy.resource == own.resource).find(|other| {
-            other.shared != CommonNodes::None && nics.first_nic_in_common(other.policy, true).is_some()
-        });
+    let met = other_policies_in_time(context)
+        .filter(|other| other.policy.resource == own.resource)
+        .find(|other| other.shared != CommonNodes::None && nics.first_nic_in_common(*other, true).is_some());
     if let Some(other) = met {
         findings.add(
             "/spec/priority",

@@ -1,9 +1,8 @@
 //! FAB325: two SriovNetworkNodePolicies that take the same VFs of a NIC.
 
-use super::do_sriov_policies_overlap::{NicInCommon, OurNics, may_select_same_nic_ignoring_names};
+use super::do_sriov_policies_overlap::{NicInCommon, OurNics};
 use super::nodes_and_nics_of_sriov_policy::node_requirements_of_policy;
 use super::other_sriov_policies::{is_applied_before, other_policies_in_time};
-use crate::facts::sriov_node_policy::{NicSelector, NicSelectorForManyNics};
 use crate::facts::sriov_node_state::PhysicalFunction;
 use crate::facts::{NodesWithSameNics, SriovNodePolicy};
 use crate::nodes::{InCommon, NodeSelection};
@@ -32,8 +31,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     if own.nics.is_empty() || own.num_vfs == Some(0) {
         return;
     }
-    let nics = OurNics::new(own, context.snapshot);
-    let taken = LazyCell::new(|| nics_that_policy_takes(context, nics.selector_for_many_nics()));
+    let nics = OurNics::new(own, context);
+    let taken = LazyCell::new(|| nics_that_policy_takes(context, own));
     let our_nodes = LazyCell::new(|| context.selected_nodes());
     for other in other_policies_in_time(context) {
         let findings = &mut findings.about_other_object(other.name);
@@ -45,7 +44,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
         if other.shared == CommonNodes::None {
             continue;
         }
-        match nics.first_nic_in_common(policy, true) {
+        match nics.first_nic_in_common(other, true) {
             Some(met) => {
                 let severity =
                     match other.shared.is_certain() && !does_one_replace_the_other(own, policy, &met) {
@@ -72,7 +71,9 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
                 // Two different numbers are a deliberate order.
                 let severity =
                     if own.priority == policy.priority { Severity::Warning } else { Severity::Info };
-                if !findings.may_still_report(severity) || !may_take_same_nic_by_other_fields(&nics, policy) {
+                if !findings.may_still_report(severity)
+                    || !may_take_same_nic_by_other_fields(own, &nics, other)
+                {
                     continue;
                 }
                 let Some(ours) = our_nodes.as_ref() else { return };
@@ -123,20 +124,22 @@ fn does_one_replace_the_other(a: &SriovNodePolicy, b: &SriovNodePolicy, met: &Ni
 }
 
 /// Whether two policies may take all VFs of a NIC, by different fields of their selectors.
-fn may_take_same_nic_by_other_fields(ours: &OurNics<'_>, policy: &SriovNodePolicy) -> bool {
-    let own = ours.selector_for_many_nics().selector();
-    let ranged = |nics: &NicSelector| nics.interfaces.iter().any(|name| name.contains('#'));
-    (own.interfaces.is_empty() || policy.nics.interfaces.is_empty())
-        && !ranged(own)
-        && !ranged(&policy.nics)
-        && may_select_same_nic_ignoring_names(ours.selector_for_many_nics(), &policy.nics)
+fn may_take_same_nic_by_other_fields(
+    own: &SriovNodePolicy,
+    ours: &OurNics<'_>,
+    other: OtherPolicy<'_>,
+) -> bool {
+    (own.nics.interfaces.is_empty() || other.policy.nics.interfaces.is_empty())
+        && !ours.have_ranges(other)
+        && ours.may_be_same_ignoring_names(other)
 }
 
 /// The NICs that the policy takes on its nodes.
 fn nics_that_policy_takes<'a>(
     context: &ObjectContext<'a>,
-    index: &NicSelectorForManyNics<'_>,
+    own: &SriovNodePolicy,
 ) -> Vec<(&'a NodesWithSameNics, Vec<&'a PhysicalFunction>)> {
+    let index = own.nics.for_many_nics();
     let of_set = |(_, set): &(&str, &'a NodesWithSameNics)| {
         let nics: Vec<&PhysicalFunction> =
             set.interfaces().iter().filter(|nic| index.selects_nic(nic)).collect();
@@ -154,6 +157,10 @@ fn first_nic_both_take<'a>(
     taken: &[(&'a NodesWithSameNics, Vec<&'a PhysicalFunction>)],
 ) -> Option<(&'a str, &'a PhysicalFunction)> {
     let deadline = context.deadline;
+    if taken.is_empty() {
+        return None;
+    }
+    deadline.spend_work_of_run(|| other.nics.interfaces.len() + other.nics.addresses.len());
     let both = ours.with(&node_requirements_of_policy(other));
     let index = other.nics.for_many_nics();
     for (set, nics) in taken {

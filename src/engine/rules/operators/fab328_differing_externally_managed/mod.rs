@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let Some(own) = context.sriov_policy_unless_default() else { return };
-    let nics = OurNics::new(own, context.snapshot);
+    let nics = OurNics::new(own, context);
     for other in other_policies_in_time(context)
         .filter(|o| o.policy.external != own.external && o.shared != CommonNodes::None)
     {
@@ -29,7 +29,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
         if !findings.may_still_report(severity) {
             continue;
         }
-        let Some(met) = nics.first_nic_in_common(other.policy, false) else { continue };
+        let Some(met) = nics.first_nic_in_common(other, false) else { continue };
         findings.add_with_severity(
             severity,
             "/spec/externallyManaged",
