@@ -26,7 +26,7 @@ mod rules;
 mod send_pod_as_dry_run;
 mod serve;
 mod terminal_width;
-mod unified_diff_printer;
+mod unified_diff_text;
 mod verify_log;
 mod version;
 mod why;

@@ -1,8 +1,8 @@
 //! The first lines in which two texts differ.
 
-use crate::cli::unified_diff_printer::LinePrinter;
+use crate::cli::unified_diff_text::unified_diff_text;
 use crate::text::cut_to_bytes;
-use imara_diff::{Algorithm, Diff, InternedInput, Token, UnifiedDiffConfig};
+use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -26,9 +26,10 @@ pub(super) fn first_hunks(old: &str, new: &str) -> String {
     let lines = InternedInput::new(old, new);
     let mut diff = Diff::compute(Algorithm::Myers, &lines);
     diff.postprocess_lines(&lines);
-    let line = |token: Token| cut_line(lines.interner[token]);
-    let printer = LinePrinter { line, from: u32::try_from(from).unwrap_or(u32::MAX) };
-    let mut text = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &lines).to_string();
+    let hunks: Vec<Hunk> = diff.hunks().collect();
+    let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let from = u32::try_from(from).unwrap_or(u32::MAX);
+    let mut text = unified_diff_text(&hunks, [&old, &new], from, cut_line);
     if rest_of_old + rest_of_new > 0 {
         let _ = writeln!(
             text,
