@@ -3,6 +3,7 @@
 use super::PodSecurity;
 use super::object_shape::Meta;
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
+use crate::json::labels_within_limits::labels_within_limits;
 use crate::json::maps_of_request::texts_of_keys;
 use crate::json::types_of_decoded_fields::optional_struct;
 use serde::{Deserialize, Deserializer};
@@ -44,6 +45,8 @@ impl EnforcementMode {
 pub struct NamespaceFacts {
     /// Labels.
     pub labels: BTreeMap<String, String>,
+    /// Whether it has more labels than are kept. Whether it has a label that is missing here is then unknown.
+    pub has_more_labels: bool,
     /// The namespace's default profile.
     pub profile: Option<String>,
 }
@@ -74,10 +77,24 @@ struct NamespaceMeta {
     name: Option<String>,
     #[serde(default)]
     resource_version: Option<Box<RawValue>>,
-    #[serde(default)]
-    labels: Option<BTreeMap<String, Option<String>>>,
+    #[serde(default, deserialize_with = "read_labels")]
+    labels: Labels,
     #[serde(default, deserialize_with = "read_annotations")]
     annotations: BTreeMap<&'static str, String>,
+}
+
+#[derive(Default)]
+struct Labels {
+    kept: BTreeMap<String, String>,
+    has_more: bool,
+}
+
+/// The labels that decide on enforcement are kept whatever the others are: who may set other labels of a namespace may not be
+/// allowed to change these.
+fn read_labels<'de, D: Deserializer<'de>>(d: D) -> Result<Labels, D::Error> {
+    let read = labels_within_limits(d, &[MODE_LABEL, POD_SECURITY_LABEL, NAME_LABEL])?;
+    let kept = read.kept.into_iter().map(|(key, value)| (key.0.into_owned(), value.0.into_owned()));
+    Ok(Labels { kept: kept.collect(), has_more: read.has_more })
 }
 
 fn read_annotations<'de, D: Deserializer<'de>>(d: D) -> Result<BTreeMap<&'static str, String>, D::Error> {
@@ -87,10 +104,10 @@ fn read_annotations<'de, D: Deserializer<'de>>(d: D) -> Result<BTreeMap<&'static
 pub(super) fn read(json: &str) -> Result<(Meta, NamespaceFacts), DecodeError> {
     let object: NamespaceObject = decode(json)?;
     let metadata = object.metadata.unwrap_or_default();
-    let labels = metadata.labels.unwrap_or_default();
     let mut annotations = metadata.annotations;
     let mut facts = NamespaceFacts {
-        labels: labels.into_iter().map(|(k, v)| (k, v.unwrap_or_default())).collect(),
+        labels: metadata.labels.kept,
+        has_more_labels: metadata.labels.has_more,
         profile: annotations.remove(PROFILE_ANNOTATION),
     };
     if let Some(name) = &metadata.name {

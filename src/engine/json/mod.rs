@@ -5,6 +5,7 @@ pub mod annotations_of_object;
 pub(crate) mod as_go_reads;
 mod cursor_in_text;
 pub mod decode_with_place;
+pub(crate) mod labels_within_limits;
 pub(crate) mod lists_too_long_to_decode;
 pub(crate) mod maps_of_request;
 pub(crate) mod name_value_pair;

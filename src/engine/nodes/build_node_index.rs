@@ -56,6 +56,7 @@ struct IncomingNode<'a> {
     /// Extended resources with their units.
     resources: Vec<(&'a str, u64)>,
     lists: bool,
+    has_more_labels: bool,
 }
 
 impl NodeBuilder {
@@ -68,6 +69,7 @@ impl NodeBuilder {
             taints: node.lasting_taints(),
             resources: node.extended_resources(),
             lists: node.lists_allocatable_resources(),
+            has_more_labels: node.has_more_labels(),
         };
         let changed = self.replace_node(name, incoming);
         self.limit_classes_by_removing_labels();
@@ -128,7 +130,12 @@ impl NodeBuilder {
             .collect();
         let labels: Vec<(&str, &str)> = incoming.labels.iter().copied().filter(|(k, _)| !is_own(k)).collect();
         let resources: Vec<&str> = incoming.resources.iter().map(|(name, _)| *name).collect();
-        let class = self.class_number_or_new(&labels, &incoming.taints, &resources, incoming.lists);
+        let class = self.class_number_or_new(
+            &labels,
+            &incoming.taints,
+            &resources,
+            [incoming.lists, incoming.has_more_labels],
+        );
         let amounts = self.view.amounts.find_used_list(&incoming.resources).unwrap_or_else(|| {
             let units =
                 incoming.resources.iter().map(|(name, units)| (self.shared_string(name), *units)).collect();
@@ -151,14 +158,15 @@ impl NodeBuilder {
         labels: &[(&str, &str)],
         taints: &[Taint],
         resources: &[&str],
-        lists: bool,
+        [lists, has_more_labels]: [bool; 2],
     ) -> usize {
         let mut hasher = DefaultHasher::new();
-        (labels, taints, resources, lists).hash(&mut hasher);
+        (labels, taints, resources, lists, has_more_labels).hash(&mut hasher);
         let print = hasher.finish();
         let same = |class: &NodeClass| {
             class.taints == taints
                 && class.lists == lists
+                && class.has_more_labels == has_more_labels
                 && class.labels.iter().map(|(k, v)| (&**k, &**v)).eq(labels.iter().copied())
                 && class.resources.iter().map(|r| &**r).eq(resources.iter().copied())
         };
@@ -173,6 +181,7 @@ impl NodeBuilder {
             taints: taints.to_vec(),
             resources: resources.iter().map(|r| self.shared_string(r)).collect(),
             lists,
+            has_more_labels,
         };
         self.stale = true;
         let number = self.free.pop().unwrap_or_else(|| {
@@ -240,7 +249,9 @@ impl NodeBuilder {
             let labels: Vec<(&str, &str)> = class.labels.iter().map(|(k, v)| (&**k, &**v)).collect();
             let resources: Vec<&str> = class.resources.iter().map(|r| &**r).collect();
             let mut hasher = DefaultHasher::new();
-            (labels.as_slice(), class.taints.as_slice(), resources.as_slice(), class.lists).hash(&mut hasher);
+            let taints = class.taints.as_slice();
+            (labels.as_slice(), taints, resources.as_slice(), class.lists, class.has_more_labels)
+                .hash(&mut hasher);
             let print = hasher.finish();
             if let Some(numbers) = self.prints.get_mut(&print) {
                 numbers.retain(|n| *n != entry.class());
@@ -300,8 +311,9 @@ impl NodeBuilder {
                 true => class.resources.iter().map(|name| (&**name, 0)).collect(),
                 false => resources.iter().map(|(name, units)| (&**name, *units)).collect(),
             };
-            let (taints, lists) = (class.taints.clone(), class.lists);
-            self.replace_node(name, IncomingNode { labels, taints, resources, lists });
+            let taints = class.taints.clone();
+            let (lists, has_more_labels) = (class.lists, class.has_more_labels);
+            self.replace_node(name, IncomingNode { labels, taints, resources, lists, has_more_labels });
         }
         self.stale = true;
     }

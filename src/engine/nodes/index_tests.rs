@@ -407,3 +407,34 @@ fn views_depend_only_on_the_nodes() {
     let Reached { taken_out, shared, landed } = reached.into_inner();
     assert!(taken_out > 15 && shared > 10 && landed > 500, "{taken_out} {shared} {landed}");
 }
+
+/// Nodes with more labels than are kept.
+#[test]
+fn a_node_with_many_labels_keeps_those_by_which_pods_choose_nodes() {
+    let many: Vec<String> = (0..20_000).map(|i| format!("a{i}")).collect();
+    let mut labels: Vec<(&str, &str)> = many.iter().map(|key| (key.as_str(), "")).collect();
+    let known = [(HOSTNAME_LABEL, "n"), (INSTANCE_TYPE_LABEL, "t"), ("nvidia.com/gpu.product", "H100")];
+    labels.extend(known);
+    labels.push(("zone", "z"));
+    let mut index = NodeBuilder::default();
+    put(&mut index, &node("few", &[("pool", "x")]));
+    assert!(!index.rebuild_view_if_changed().may_have_label("zone"));
+    put(&mut index, &node("n", &labels));
+    for (key, value) in known {
+        assert_eq!(with(&mut index, key, value), ["n"], "{key}");
+    }
+    assert!(with(&mut index, "zone", "z").is_empty());
+    let view = index.rebuild_view_if_changed();
+    assert!(view.label_keys().count() < 1_600, "{}", view.label_keys().count());
+    // A label that is not kept is not one that no node has.
+    assert!(view.may_have_label("zone") && view.may_have_label_value("zone", "z"));
+    // The same labels on a node that has no others are another class.
+    let kept: Vec<(String, String)> = {
+        let class = view.classes().get(view.class_number_of_node("n").unwrap()).unwrap();
+        class.labels.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect()
+    };
+    let kept: Vec<(&str, &str)> = kept.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    put(&mut index, &node("n", &[&kept[..], &[(HOSTNAME_LABEL, "n")]].concat()));
+    let view = index.rebuild_view_if_changed();
+    assert!(!view.may_have_label("zone"));
+}

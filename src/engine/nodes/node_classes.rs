@@ -22,6 +22,10 @@ pub struct NodeClass {
     pub resources: Vec<Arc<str>>,
     /// Whether its nodes list resources at all, such as `cpu`. A Node in a file may have only labels.
     pub lists: bool,
+    /// Whether its nodes have more labels than are kept. They count as nodes without the others: if they counted as nodes that
+    /// may have any label, one node would change the profiles of pods that never run on it. A pod that asks for a label that is
+    /// not kept counts as one whose node does not exist yet, as in a pool that has no nodes now.
+    pub has_more_labels: bool,
 }
 
 impl NodeClass {
@@ -52,6 +56,8 @@ pub struct NodeClasses {
     offering: BTreeMap<Arc<str>, CompactClassSet>,
     /// Which classes list resources at all.
     listing: ClassSet,
+    /// Whether any node has more labels than are kept.
+    more_labels: bool,
 }
 
 #[derive(Debug, Default)]
@@ -87,6 +93,7 @@ impl NodeClasses {
             let Some(class) = class else { continue };
             classes.all.insert(number);
             classes.listing.set(number, class.lists);
+            classes.more_labels |= class.has_more_labels;
             for taint in &class.taints {
                 taints.entry(taint).or_default().push(number);
             }
@@ -194,6 +201,11 @@ impl NodeClasses {
     #[must_use]
     pub fn has_label_key(&self, key: &str) -> bool {
         self.keys.contains_key(key)
+    }
+
+    /// Whether any node has more labels than are kept, so that a label which no class has may exist.
+    pub(super) fn has_nodes_with_more_labels(&self) -> bool {
+        self.more_labels
     }
 
     /// Keys of the labels of classes.

@@ -1,9 +1,11 @@
 //! The fields that are read of a Node object. No others are kept: a GPU node is about 34 kB of JSON.
 
 use super::taints_and_tolerations::Taint;
+use super::{HOSTNAME_LABEL, INSTANCE_TYPE_LABEL};
+use crate::json::labels_within_limits::{LabelsWithinLimits, labels_within_limits};
 use crate::json::types_of_decoded_fields::{Objects, Pairs, QuantityText, Text, optional_struct};
 use crate::pod::Quantity;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 /// The part of a Node that resolution and rules need.
@@ -25,8 +27,13 @@ struct Metadata<'a> {
     /// In a file it may have any type: a fact does not depend on it.
     #[serde(borrow, default)]
     resource_version: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    labels: Option<Pairs<'a, Text<'a>>>,
+    #[serde(borrow, default, deserialize_with = "read_labels")]
+    labels: LabelsWithinLimits<'a>,
+}
+
+/// By these two most pods and profiles choose nodes.
+fn read_labels<'de, D: Deserializer<'de>>(d: D) -> Result<LabelsWithinLimits<'de>, D::Error> {
+    labels_within_limits(d, &[HOSTNAME_LABEL, INSTANCE_TYPE_LABEL])
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -66,8 +73,13 @@ impl NodeObject<'_> {
 
     /// Labels by key, each once; the last of a repeated key counts.
     pub(super) fn labels(&self) -> Vec<(&str, &str)> {
-        let pairs = self.metadata.as_ref().and_then(|m| m.labels.as_ref());
-        sorted(pairs.into_iter().flat_map(|p| p.iter().map(|(k, v)| (k, &**v))).collect())
+        let kept = self.metadata.iter().flat_map(|m| &m.labels.kept);
+        sorted(kept.map(|(key, value)| (&**key, &**value)).collect())
+    }
+
+    /// Whether it has more labels than are kept.
+    pub(super) fn has_more_labels(&self) -> bool {
+        self.metadata.as_ref().is_some_and(|m| m.labels.has_more)
     }
 
     /// Taints that describe the node permanently, sorted.

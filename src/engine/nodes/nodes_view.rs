@@ -110,16 +110,21 @@ impl NodeView {
         firsts.iter().find(|(_, class)| set.contains(*class)).map(|(name, _)| &**name)
     }
 
-    /// Whether any node has a label.
+    /// Whether any node may have a label; a node with more labels than are kept may have any.
     #[must_use]
-    pub fn has_label(&self, key: &str) -> bool {
-        self.classes.has_label_key(key) || self.own_keys.contains_key(key)
+    pub fn may_have_label(&self, key: &str) -> bool {
+        self.classes.has_label_key(key)
+            || self.own_keys.contains_key(key)
+            || self.classes.has_nodes_with_more_labels()
     }
 
-    /// Whether any node may have a label with this value; a label that differs on every node may have any.
+    /// Whether any node may have a label with this value; a label that differs on every node may have any, and so may a node with
+    /// more labels than are kept.
     #[must_use]
     pub fn may_have_label_value(&self, key: &str, value: &str) -> bool {
-        self.own_keys.contains_key(key) || self.classes.has_value(key, value)
+        self.own_keys.contains_key(key)
+            || self.classes.has_value(key, value)
+            || self.classes.has_nodes_with_more_labels()
     }
 
     /// Keys of the labels that nodes have, in no order.
@@ -182,7 +187,7 @@ impl PartialEq for NodeView {
             }
             labels.sort();
             let amounts = view.amounts.list(entry.amounts).to_vec();
-            Some((labels, class.taints.clone(), class.resources.clone(), amounts))
+            Some((labels, class.has_more_labels, class.taints.clone(), class.resources.clone(), amounts))
         };
         self.len() == other.len()
             && self.nodes.iter().all(|(name, entry)| {

@@ -23,6 +23,8 @@ pub(super) struct NamespacesOfAllProfiles<'s> {
 /// The opted-in namespaces, by the labels that selectors ask for. A namespace may have thousands of other labels.
 struct NamespacesByLabel<'s> {
     opted_in: FixedBitSet,
+    /// Those with more labels than are kept.
+    with_more: FixedBitSet,
     by_key: HashMap<&'s str, OfKey<'s>>,
 }
 
@@ -41,7 +43,7 @@ impl<'s> NamespacesOfAllProfiles<'s> {
         let keys = selectors()
             .flat_map(|(_, selector)| selector.label_requirements().map(|condition| condition.key));
         let by_key = keys.map(|key| (key, OfKey::default())).collect();
-        let mut index = NamespacesByLabel { opted_in: none.clone(), by_key };
+        let mut index = NamespacesByLabel { opted_in: none.clone(), with_more: none.clone(), by_key };
         let (mut enforcing, mut defaults): (_, HashMap<&str, Vec<usize>>) = (none, HashMap::new());
         for (number, (_, facts)) in known.iter().enumerate() {
             if let Some(profile) = facts.profile.as_deref() {
@@ -82,6 +84,7 @@ impl<'s> NamespacesOfAllProfiles<'s> {
 impl<'s> NamespacesByLabel<'s> {
     fn add(&mut self, number: usize, facts: &'s NamespaceFacts) {
         self.opted_in.insert(number);
+        self.with_more.set(number, facts.has_more_labels);
         for (key, value) in &facts.labels {
             if let Some(of_key) = self.by_key.get_mut(key.as_str()) {
                 of_key.all.push(number);
@@ -96,6 +99,12 @@ impl<'s> NamespacesByLabel<'s> {
         for condition in selector.label_requirements() {
             let mut fits = FixedBitSet::with_capacity(found.len());
             let of_key = self.by_key.get(condition.key);
+            if !self.with_more.is_clear() {
+                // Whether they have a label that is not kept is unknown, see `admits`.
+                let mut unknown = self.with_more.clone();
+                of_key.into_iter().flat_map(|of_key| &of_key.all).for_each(|number| unknown.remove(*number));
+                found.difference_with(&unknown);
+            }
             if matches!(condition.relation, Relation::Exists | Relation::DoesNotExist) {
                 fits.extend(of_key.into_iter().flat_map(|of_key| &of_key.all).copied());
             } else {
@@ -170,7 +179,25 @@ mod tests {
                 }
             }
         }
+        // Namespaces with more labels than are kept: of the first one, `team` is one of those.
+        for (name, first) in [("many", 0), ("many-behind", 1_000)] {
+            let labels: String = (first..first + 1_000)
+                .map(|i| format!(r#""{}{i}":"x","#, if first == 0 { "" } else { "u" }))
+                .collect();
+            let json = format!(
+                r#"{{"metadata":{{"name":"{name}","labels":{{"fabric-admission.dev/mode":"enforce",{}}}}}}}"#,
+                match first {
+                    0 => format!(r#"{labels}"team":"c""#),
+                    _ => format!(r#""team":"c",{}"#, labels.trim_end_matches(',')),
+                }
+            );
+            add(&mut builder, "", "Namespace", &json);
+        }
         let snapshot = builder.build();
+        let with = |profile: &str| namespaces_that_use(snapshot.catalog().get(profile).unwrap(), &snapshot);
+        assert!(with("p3").contains(&"many-behind") && !with("p3").contains(&"many"), "NotIn");
+        assert!(with("p2").contains(&"many-behind") && !with("p2").contains(&"many"), "In");
+        assert!(with("open").contains(&"many") && !with("p4").contains(&"many-behind"));
         let all = NamespacesOfAllProfiles::of(&snapshot);
         let mut sizes = BTreeSet::new();
         for one in snapshot.catalog().iter() {

@@ -89,7 +89,7 @@ pub(super) fn find_misspelt_label_or_value(
         {
             return Some(Misspelt { nobody, written, meant: escaped_and_cut(value, 63) });
         }
-        if nodes.has_label(r.key) || is_label_published {
+        if nodes.may_have_label(r.key) || is_label_published {
             return None;
         }
         let keys = nodes.label_keys().filter(|_| !context.subject.snapshot.is_not_for_operator());
