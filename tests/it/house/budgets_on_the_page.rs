@@ -19,6 +19,8 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("TLS records with less than 64 bytes", "src/server/tls_records_without_data.rs", "MOST_SMALL_READS"),
     ("first message of a TLS client", "src/server/tls_records_without_data.rs", "MOST_OF_FIRST_MESSAGE"),
     ("protocols", "src/server/accept_loop.rs", "MOST_PROTOCOLS"),
+    ("rest of a TLS handshake", "src/server/tls_records_without_data.rs", "MOST_OF_REST_OF_HANDSHAKE"),
+    ("buffers of the kernel", "src/server/listener.rs", "BUFFER"),
     ("concurrent decisions on bodies over 64 KiB", "", ""),
     ("concurrent decisions on bodies of 16 to 64 KiB", "", ""),
     (
