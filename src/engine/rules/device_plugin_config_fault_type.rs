@@ -9,8 +9,17 @@ use std::borrow::Cow;
 pub(super) struct DevicePluginConfiguration {
     /// JSON pointer of the text.
     pub(super) pointer: String,
-    /// The faults that the plugin or its operator finds; or why neither can read the text.
-    pub(super) faults: Result<Vec<DevicePluginFault>, EmbeddedFault>,
+    /// The faults that the plugin or its operator finds.
+    pub(super) faults: Result<Vec<DevicePluginFault>, NotRead>,
+}
+
+/// Why a text is not read.
+#[derive(Debug)]
+pub(super) enum NotRead {
+    /// The plugin and its operator cannot read it either.
+    Fault(EmbeddedFault),
+    /// It is too long for the rules: its length and the limit, in words.
+    TooLong(String),
 }
 
 /// What is wrong: where in the text, how bad, what, and what to do.

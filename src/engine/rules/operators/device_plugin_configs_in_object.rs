@@ -3,7 +3,7 @@
 use super::faults_in_device_plugin_config::{faults_of_shared_plugin_config, faults_of_sriov_plugin_config};
 use crate::json::as_go_reads::DEVICE_PLUGIN_FIELDS;
 use crate::rules::device_plugin_config_fault_type::{
-    ConsequenceOfFault, DevicePluginConfiguration, DevicePluginFault,
+    ConsequenceOfFault, DevicePluginConfiguration, DevicePluginFault, NotRead,
 };
 use crate::rules::finding::FindingsOfRule;
 use crate::rules::json_in_text_fields;
@@ -17,7 +17,9 @@ use serde_json::{Map, Value};
 type Reader = fn(&Map<String, Value>) -> Vec<DevicePluginFault>;
 
 /// The configurations in an object.
-pub(super) fn configurations<'c>(context: &'c ObjectContext<'_>) -> &'c [DevicePluginConfiguration] {
+pub(in crate::rules) fn configurations<'c>(
+    context: &'c ObjectContext<'_>,
+) -> &'c [DevicePluginConfiguration] {
     context.device_plugin_configurations(|| read_configurations(context))
 }
 
@@ -42,18 +44,21 @@ fn read_configurations(context: &ObjectContext<'_>) -> Vec<DevicePluginConfigura
     let given = plugins.into_iter().filter_map(|(pointer, reader)| {
         // An empty text leaves the plugin to a ConfigMap of its own.
         let text = object.pointer(pointer)?.as_str().filter(|text| !text.is_empty())?;
-        take_values(&mut left, text)?;
-        let faults =
-            json_in_text_fields::read_object(text, DEVICE_PLUGIN_FIELDS).map(|config| reader(&config));
+        let faults = read_config(text, &mut left).map(|config| reader(&config));
         Some(DevicePluginConfiguration { pointer: pointer.to_owned(), faults })
     });
     given.collect()
 }
 
-/// Takes the values of a text from those that may still be read; `None` for a text with more.
-fn take_values(left: &mut usize, text: &str) -> Option<()> {
-    *left = left.checked_sub(estimated_values(text))?;
-    Some(())
+/// Reads a text, if it has no more values than may still be read.
+fn read_config(text: &str, left: &mut usize) -> Result<Map<String, Value>, NotRead> {
+    let values = estimated_values(text);
+    *left = left.checked_sub(values).ok_or_else(|| {
+        NotRead::TooLong(format!(
+            "about {values} values; at most {MAX_DEVICE_PLUGIN_VALUES} are read in all such texts of an object"
+        ))
+    })?;
+    json_in_text_fields::read_object(text, DEVICE_PLUGIN_FIELDS).map_err(NotRead::Fault)
 }
 
 /// Whether the ConfigMap's name is one that the plugins' manifests and operators use, such as `sriovdp-config`.
@@ -109,8 +114,7 @@ fn configuration_in_config_map_value(
     if !text.trim_start().starts_with('{') || !quoted("resourceName") {
         return None;
     }
-    take_values(left, text)?;
-    match json_in_text_fields::read_object(text, DEVICE_PLUGIN_FIELDS) {
+    match read_config(text, left) {
         Ok(config) => {
             let named = |name: &&(&str, Reader)| {
                 let entries = config.get(name.0).and_then(Value::as_array);
@@ -121,10 +125,10 @@ fn configuration_in_config_map_value(
             let reader = lists.iter().find(named)?.1;
             Some(DevicePluginConfiguration { pointer: pointer(), faults: Ok(reader(&config)) })
         }
-        Err(fault) => {
+        Err(why) => {
             let known = plugin || OF_ENTRIES.iter().chain(OF_SELECTORS).any(|key| quoted(key));
             let plugins = known && lists.iter().any(|(name, _)| quoted(name)) && !may_be_placeholder(text);
-            plugins.then(|| DevicePluginConfiguration { pointer: pointer(), faults: Err(fault) })
+            plugins.then(|| DevicePluginConfiguration { pointer: pointer(), faults: Err(why) })
         }
     }
 }

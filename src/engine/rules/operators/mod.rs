@@ -1,6 +1,6 @@
 //! FAB3xx: objects of the SR-IOV and NVIDIA network operators, and device plugin configurations.
 
-mod device_plugin_configs_in_object;
+pub(super) mod device_plugin_configs_in_object;
 mod do_selectors_share_nodes;
 mod do_sriov_policies_overlap;
 #[cfg(test)]

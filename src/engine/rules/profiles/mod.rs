@@ -24,6 +24,7 @@ mod fab820_over_limit;
 mod fab821_preflight_or_monitor;
 mod how_pod_names_profile;
 mod misspelt_node_label;
+mod texts_too_long_for_rules;
 
 use crate::rules::rule_declaration::Rule;
 pub use fab803_no_profile::RULE as NO_PROFILE;

@@ -1,7 +1,7 @@
 //! FAB302: device plugin configuration that keeps the plugin from starting.
 
 use super::device_plugin_configs_in_object::{configurations, report_faults_with_consequence};
-use crate::rules::device_plugin_config_fault_type::ConsequenceOfFault;
+use crate::rules::device_plugin_config_fault_type::{ConsequenceOfFault, NotRead};
 use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     for configuration in configurations(context) {
-        if let Err(fault) = &configuration.faults {
+        if let Err(NotRead::Fault(fault)) = &configuration.faults {
             findings.add_in_text(
                 &configuration.pointer,
                 fault.spot,

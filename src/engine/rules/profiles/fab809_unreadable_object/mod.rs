@@ -1,5 +1,6 @@
 //! FAB809: object that the webhook needs but cannot read.
 
+use super::texts_too_long_for_rules::texts_too_long_for_rules;
 use crate::facts::fact_kinds::KINDS_THAT_ARE_ONLY_FACTS;
 use crate::facts::{self, FactKind};
 use crate::rules::finding::{FindingsOfRule, Severity};
@@ -21,6 +22,16 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     let Some(kind) = FactKind::of(context.group, context.kind) else { return };
+    for (pointer, why) in texts_too_long_for_rules(context) {
+        findings.add(
+            pointer,
+            format!(
+                "this part of the {} is too long for the rules ({why}): no rule checks this part",
+                kind.name()
+            ),
+            "Remove the entries that are not needed, or divide them among more objects.",
+        );
+    }
     // FAB366 reports a value that the API server refuses.
     if let Err(error) = facts::check_object_is_readable(kind, context.json)
         && !is_reported_as_refused(context, &error.pointer)
