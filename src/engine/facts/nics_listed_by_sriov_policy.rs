@@ -1,8 +1,7 @@
 //! The NICs that a SriovNetworkNodePolicy lists, read once and sorted, so that a comparison with the NICs of another policy
-//! costs as much as both lists are long. A cluster may compare thousands of policies, each with each.
+//! costs at most as much as both lists are long. A cluster may compare thousands of policies, each with each.
 
 use super::sriov_node_policy::{InterfaceWithVfRange, SriovNodePolicy};
-use std::cmp::Ordering;
 
 /// A number for the name of an interface, or for an address. Equal numbers stand for equal names, whichever policy has them.
 pub(crate) type NicNumber = u32;
@@ -180,25 +179,51 @@ impl VfsOfEntry {
     }
 }
 
-/// The elements with the same key in two lists that are sorted by it, each with its place.
+/// A list that is more than so many times as long as another is searched for each entry of the other, not read from end to
+/// end: a policy with 1,000 NICs may be compared with thousands that list one.
+const TIMES_AS_LONG: usize = 8;
+
+/// The elements with the same key in two lists that are sorted by it, each with its place. No list repeats a key.
 fn in_common<'l, T>(
     ours: &'l [T],
     theirs: &'l [T],
     key: impl Fn(&T) -> NicNumber,
 ) -> impl Iterator<Item = ((usize, &'l T), (usize, &'l T))> {
-    let (mut ours, mut theirs) = (ours.iter().enumerate(), theirs.iter().enumerate());
-    let mut next = (ours.next(), theirs.next());
-    std::iter::from_fn(move || {
-        loop {
-            let (our, their) = (next.0?, next.1?);
-            match key(our.1).cmp(&key(their.1)) {
-                Ordering::Less => next.0 = ours.next(),
-                Ordering::Greater => next.1 = theirs.next(),
-                Ordering::Equal => {
-                    next = (ours.next(), theirs.next());
-                    return Some((our, their));
-                }
-            }
-        }
+    let is_ours_shorter = ours.len() <= theirs.len();
+    let (shorter, longer) = if is_ours_shorter { (ours, theirs) } else { (theirs, ours) };
+    let search = longer.len() / TIMES_AS_LONG > shorter.len();
+    let mut passed = 0;
+    shorter.iter().enumerate().filter_map(move |entry| {
+        let wanted = key(entry.1);
+        let rest = longer.get(passed..).unwrap_or_default();
+        let is_before = |other: &T| key(other) < wanted;
+        passed += match search {
+            true => rest.partition_point(is_before),
+            false => rest.iter().take_while(|other| is_before(other)).count(),
+        };
+        let other = (passed, longer.get(passed).filter(|other| key(other) == wanted)?);
+        Some(if is_ours_shorter { (entry, other) } else { (other, entry) })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_different_lengths_have_the_same_in_common() {
+        let multiples = |of: u32, up_to: u32| -> Vec<u32> { (0..up_to).step_by(of as usize).collect() };
+        let lists: Vec<Vec<u32>> =
+            [(1, 0), (1, 1), (1, 200), (3, 200), (41, 200), (90, 100), (199, 400), (7, 5)]
+                .map(|(of, up_to)| multiples(of, up_to))
+                .into();
+        for (ours, theirs) in lists.iter().flat_map(|ours| lists.iter().map(move |theirs| (ours, theirs))) {
+            let found: Vec<(usize, usize)> =
+                in_common(ours, theirs, |number| *number).map(|(ours, theirs)| (ours.0, theirs.0)).collect();
+            let place = |number| theirs.iter().position(|other| other == number);
+            let wanted: Vec<(usize, usize)> =
+                ours.iter().enumerate().filter_map(|(at, number)| Some((at, place(number)?))).collect();
+            assert_eq!(found, wanted, "{ours:?} {theirs:?}");
+        }
+    }
 }

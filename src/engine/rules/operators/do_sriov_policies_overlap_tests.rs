@@ -77,7 +77,12 @@ fn policies() -> impl Strategy<Value = Value> {
         5 => (0..6_u32, 0..6_u32).prop_map(|(first, last)| format!("#{first}-{last}")),
         1 => Just("#unreadable".to_owned()),
     ];
-    let names = prop::collection::vec((name, range).prop_map(|(name, range)| format!("{name}{range}")), 0..7);
+    let entry = (name, range).prop_map(|(name, range)| format!("{name}{range}"));
+    // Some list so many NICs that the few of another policy are searched in them.
+    let many = (0..60_u32, 0..3_u32).prop_map(|(nic, first)| format!("nic{nic}#{first}-2"));
+    let many = prop::collection::vec(many, 40..80);
+    let few = prop::collection::vec(prop_oneof![4 => entry.clone(), 1 => Just("nic7#1-1".to_owned())], 0..7);
+    let names = prop_oneof![5 => few, 1 => (many, prop::collection::vec(entry, 0..3)).prop_map(|(many, few)| [many, few].concat())];
     let addresses = prop::collection::vec(prop::sample::select(vec!["a", "b", "c"]), 0..4);
     let addresses = prop_oneof![2 => Just(Vec::new()), 1 => addresses];
     let vendor = prop::option::weighted(0.2, prop::sample::select(vec!["15b3", "8086"]));
