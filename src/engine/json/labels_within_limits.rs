@@ -1,8 +1,9 @@
 //! The labels of a cluster's object, as far as they are kept. Kubernetes has no limit on their number: an object of 1.5 MiB has
-//! room for 125,000, and a kubelet may label its own Node (kubernetes/kubernetes plugin/pkg/admission/noderestriction). Each
-//! label costs several hundred bytes of memory, so a few such objects would use all that the server has. Real nodes have 50
+//! room for 125,000, and a kubelet may add labels to its own Node (kubernetes/kubernetes plugin/pkg/admission/noderestriction).
+//! Each label costs several hundred bytes of memory, so a few such objects would use all that the server has. Real nodes have 50
 //! to 300 labels.
 
+use super::room_for_entries::Room;
 use super::types_of_decoded_fields::Text;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use std::fmt;
@@ -20,42 +21,37 @@ pub(crate) struct LabelsWithinLimits<'a> {
     pub(crate) has_more: bool,
 }
 
-/// What is left of the limits of a group.
-struct Room {
-    labels: usize,
-    bytes: usize,
-}
-
-impl Room {
-    const WHOLE: Self = Self { labels: MAX_LABELS, bytes: MAX_BYTES };
-
-    /// Whether a label of this length (bytes) finds room, which is then less.
-    fn take(&mut self, length: usize) -> bool {
-        let (labels, bytes) = (self.labels.checked_sub(1), self.bytes.checked_sub(length));
-        let (Some(labels), Some(bytes)) = (labels, bytes) else { return false };
-        *self = Self { labels, bytes };
-        true
-    }
-}
-
 /// Each group has its own room: many labels of one source do not displace those of another.
 struct RoomOfGroups {
-    /// Labels of Kubernetes, which a kubelet may not set as it likes, and those of the GPUs.
-    kubernetes_and_gpus: Room,
+    /// Labels of Kubernetes that no kubelet may set or change (in older versions: only set when it creates its Node).
+    kubernetes: Room,
+    /// Labels of the GPU operator and the network operator, which a kubelet may change.
+    nvidia: Room,
     /// Labels of Node Feature Discovery: one for each feature of the CPU, the kernel and each PCI device.
     node_features: Room,
+    /// All others, also those of Kubernetes that a kubelet may set as it likes.
     others: Room,
 }
 
+/// Labels of these domains and their subdomains a kubelet may set on its own Node (kubernetes/kubernetes
+/// staging/src/k8s.io/api/core/v1/well_known_labels.go).
+const DOMAINS_OF_KUBELETS: [&str; 2] = ["kubelet.kubernetes.io", "node.kubernetes.io"];
+
 impl RoomOfGroups {
     fn of_label(&mut self, key: &str) -> &mut Room {
-        match key.split_once('/').map(|(domain, _)| domain) {
-            Some("feature.node.kubernetes.io") => &mut self.node_features,
-            Some("nvidia.com" | "kubernetes.io" | "k8s.io") => &mut self.kubernetes_and_gpus,
-            Some(domain) if domain.ends_with(".kubernetes.io") || domain.ends_with(".k8s.io") => {
-                &mut self.kubernetes_and_gpus
-            }
-            _ => &mut self.others,
+        let domain = key.split_once('/').map_or("", |(domain, _)| domain);
+        let is_within =
+            |of: &str| domain.strip_suffix(of).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+        if domain == "feature.node.kubernetes.io" {
+            &mut self.node_features
+        } else if is_within("nvidia.com") {
+            &mut self.nvidia
+        } else if DOMAINS_OF_KUBELETS.into_iter().any(is_within) {
+            &mut self.others
+        } else if is_within("kubernetes.io") || is_within("k8s.io") {
+            &mut self.kubernetes
+        } else {
+            &mut self.others
         }
     }
 }
@@ -85,10 +81,12 @@ pub(crate) fn labels_within_limits<'de, D: Deserializer<'de>>(
         }
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut labels = LabelsWithinLimits::default();
+            let whole = || Room::new(MAX_LABELS, MAX_BYTES);
             let mut room = RoomOfGroups {
-                kubernetes_and_gpus: Room::WHOLE,
-                node_features: Room::WHOLE,
-                others: Room::WHOLE,
+                kubernetes: whole(),
+                nvidia: whole(),
+                node_features: whole(),
+                others: whole(),
             };
             while let Some((key, value)) = map.next_entry::<Text<'de>, Option<Text<'de>>>()? {
                 let value = value.unwrap_or_default();
@@ -148,6 +146,24 @@ mod tests {
         assert_eq!((kept(&labels, "nvidia.com/"), kept(&labels, "kubernetes.io/hostname")), (100, 1));
         assert_eq!((kept(&labels, "always"), kept(&labels, "z")), (1, 0));
         assert_eq!(kept(&labels, "a"), MAX_LABELS + 1);
+    }
+
+    /// A kubelet may set the labels of these domains.
+    #[test]
+    fn labels_of_kubelets_displace_none_of_other_groups() {
+        for prefix in [
+            "kubelet.kubernetes.io/a",
+            "x.kubelet.kubernetes.io/a",
+            "node.kubernetes.io/a",
+            "x.node.kubernetes.io/a",
+        ] {
+            let json = format!(
+                r#"{{{}"nvidia.com/gpu.count":"8","network.nvidia.com/a":"","node-restriction.kubernetes.io/a":"","z":""}}"#,
+                many(prefix, 600, "")
+            );
+            let labels = read(&json);
+            assert_eq!((labels.kept.len(), kept(&labels, "z"), labels.has_more), (MAX_LABELS + 3, 0, true));
+        }
     }
 
     #[test]

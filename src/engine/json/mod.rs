@@ -12,6 +12,7 @@ pub(crate) mod name_value_pair;
 pub mod quantity;
 mod read_error;
 pub(crate) mod reader;
+pub(crate) mod room_for_entries;
 pub(crate) mod search_text_for_key;
 pub mod types_of_decoded_fields;
 pub(crate) mod write;
