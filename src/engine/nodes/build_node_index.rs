@@ -56,6 +56,7 @@ struct IncomingNode<'a> {
     /// Extended resources with their units.
     resources: Vec<(&'a str, u64)>,
     lists: bool,
+    has_too_many_resources: bool,
     has_more_labels: bool,
 }
 
@@ -64,11 +65,13 @@ impl NodeBuilder {
     /// node without a name is skipped.
     pub fn add_or_replace_node(&mut self, node: &NodeObject<'_>) -> bool {
         let Some(name) = node.name() else { return false };
+        let resources = node.known_resources();
         let incoming = IncomingNode {
             labels: node.labels(),
             taints: node.lasting_taints(),
-            resources: node.extended_resources(),
-            lists: node.lists_allocatable_resources(),
+            lists: resources.is_some(),
+            resources: resources.unwrap_or_default(),
+            has_too_many_resources: node.has_too_many_resources(),
             has_more_labels: node.has_more_labels(),
         };
         let changed = self.replace_node(name, incoming);
@@ -136,11 +139,14 @@ impl NodeBuilder {
             &resources,
             [incoming.lists, incoming.has_more_labels],
         );
-        let amounts = self.view.amounts.find_used_list(&incoming.resources).unwrap_or_else(|| {
-            let units =
-                incoming.resources.iter().map(|(name, units)| (self.shared_string(name), *units)).collect();
-            Arc::make_mut(&mut self.view.amounts).keep_new_list(units)
-        });
+        let amounts = match incoming.has_too_many_resources {
+            true => resource_amounts::UNKNOWN_LIST,
+            false => self.view.amounts.find_used_list(&incoming.resources).unwrap_or_else(|| {
+                let units = incoming.resources.iter();
+                let units = units.map(|(name, units)| (self.shared_string(name), *units)).collect();
+                Arc::make_mut(&mut self.view.amounts).keep_new_list(units)
+            }),
+        };
         let entry = NodeEntry::new(class, amounts, named, own);
         if self.view.nodes.get(name) == Some(&entry) {
             return false;
@@ -307,13 +313,18 @@ impl NodeBuilder {
             }
             labels.sort_unstable();
             let resources = old.view.amounts.list(entry.amounts);
-            let resources = match entry.amounts == resource_amounts::UNKNOWN_LIST {
+            let is_unknown = entry.amounts == resource_amounts::UNKNOWN_LIST;
+            let resources = match is_unknown {
                 true => class.resources.iter().map(|name| (&**name, 0)).collect(),
                 false => resources.iter().map(|(name, units)| (&**name, *units)).collect(),
             };
             let taints = class.taints.clone();
             let (lists, has_more_labels) = (class.lists, class.has_more_labels);
-            self.replace_node(name, IncomingNode { labels, taints, resources, lists, has_more_labels });
+            // A node with too many resources counts as one that lists none, and its amounts as unknown.
+            let has_too_many_resources = is_unknown && !lists;
+            let incoming =
+                IncomingNode { labels, taints, resources, lists, has_too_many_resources, has_more_labels };
+            self.replace_node(name, incoming);
         }
         self.stale = true;
     }

@@ -81,6 +81,7 @@ const ROWS: &[(&str, &str, &str)] = &[
     ),
     ("node label in the annotation", "src/engine/facts/network_of_one_object.rs", "MAX_NODE_LABEL_LENGTH"),
     ("labels of one Node", "src/engine/json/labels_within_limits.rs", "MAX_LABELS"),
+    ("extended resources of one Node", "src/engine/nodes/node_object.rs", "MAX_EXTENDED_RESOURCES"),
     ("lines of `/etc/nccl.conf`", "src/engine/plan/nccl_conf_format.rs", "MAX_VARIABLES"),
     ("text in `command` and `args`", "src/engine/pod/limits_and_costs_of_pods.rs", "MAX_COMMANDS_LENGTH"),
     ("words of one command", "src/engine/pod/shell/split_commands_into_words.rs", "MAX_WORDS"),
