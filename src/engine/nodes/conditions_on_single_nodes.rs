@@ -146,6 +146,13 @@ impl<'a> Conditions<'a> {
         self.labels.iter().map(|l| l.len()).sum::<usize>() + self.names.len()
     }
 
+    /// Whether every node has to be checked, since some have more labels than are kept and may have one that is excluded.
+    fn excludes_label_not_kept(&self, set: &ClassSet) -> bool {
+        self.labels()
+            .filter(|c| c.is(Relation::NotIn) || c.is(Relation::DoesNotExist))
+            .any(|c| self.view.classes.may_any_have_label_not_kept(set, c.requirement.key))
+    }
+
     /// The classes of a set that are kept; `None` where the looks do not suffice.
     fn classes_with_matching_node(&self, set: &ClassSet, budget: &mut LookBudget<'_>) -> Option<ClassSet> {
         let view = self.view;
@@ -160,7 +167,8 @@ impl<'a> Conditions<'a> {
                 listed.filter_map(|n| view.nodes.get(n).map(|e| (n, e))),
             ));
         }
-        if let Some(excluded) = self.excluded() {
+        let check_each = self.excludes_label_not_kept(set);
+        if let Some(excluded) = self.excluded().filter(|_| !check_each) {
             let looks = nodes(&excluded).saturating_mul(LOOKS_PER_NAMED_NODE);
             budget.take_looks(looks.saturating_add(view.counts.len()))?;
             let mut left = view.counts.clone();
@@ -177,6 +185,7 @@ impl<'a> Conditions<'a> {
             && self.names.is_empty()
             && let Some(have) = view.own_keys.get(one.requirement.key)
             && (one.is(Relation::Exists) || one.is(Relation::DoesNotExist))
+            && !check_each
         {
             budget.take_looks(view.counts.len())?;
             let having = |class: usize| have.get(class).copied().unwrap_or(0);
@@ -206,7 +215,10 @@ impl<'a> Conditions<'a> {
 
     fn hold(&self, name: &str, entry: &NodeEntry) -> bool {
         self.names.iter().all(|c| c.holds(Some(name)))
-            && self.labels().all(|c| c.holds(entry.label_outside_class(name, c.requirement.key)))
+            && self.labels().all(|c| match entry.label_outside_class(name, c.requirement.key) {
+                None if self.view.classes.may_have_label_not_kept(entry.class(), c.requirement.key) => false,
+                value => c.holds(value),
+            })
     }
 
     /// The nodes that a condition lists, if it lists any.

@@ -5,11 +5,11 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use std::collections::{BTreeMap, BTreeSet};
 
-fn put(index: &mut NodeBuilder, node: &str) {
+pub(super) fn put(index: &mut NodeBuilder, node: &str) {
     index.add_or_replace_node(&serde_json::from_str(node).unwrap());
 }
 
-fn node(name: &str, labels: &[(&str, &str)]) -> String {
+pub(super) fn node(name: &str, labels: &[(&str, &str)]) -> String {
     let labels: BTreeMap<_, _> = labels.iter().copied().collect();
     format!(r#"{{"metadata":{{"name":"{name}","labels":{}}}}}"#, serde_json::to_string(&labels).unwrap())
 }
@@ -21,7 +21,7 @@ fn sizes(index: &mut NodeBuilder) -> (usize, usize) {
 }
 
 /// Names of the nodes in the classes that a label leaves.
-fn with(index: &mut NodeBuilder, key: &str, value: &str) -> Vec<String> {
+pub(super) fn with(index: &mut NodeBuilder, key: &str, value: &str) -> Vec<String> {
     let view = index.rebuild_view_if_changed();
     let constraints = NodeConstraintsOfPod {
         selector: vec![LabelRequirement::key_equals_value(key, value)],
@@ -406,35 +406,4 @@ fn views_depend_only_on_the_nodes() {
         .unwrap();
     let Reached { taken_out, shared, landed } = reached.into_inner();
     assert!(taken_out > 15 && shared > 10 && landed > 500, "{taken_out} {shared} {landed}");
-}
-
-/// Nodes with more labels than are kept.
-#[test]
-fn a_node_with_many_labels_keeps_those_by_which_pods_choose_nodes() {
-    let many: Vec<String> = (0..20_000).map(|i| format!("a{i}")).collect();
-    let mut labels: Vec<(&str, &str)> = many.iter().map(|key| (key.as_str(), "")).collect();
-    let known = [(HOSTNAME_LABEL, "n"), (INSTANCE_TYPE_LABEL, "t"), ("nvidia.com/gpu.product", "H100")];
-    labels.extend(known);
-    labels.push(("zone", "z"));
-    let mut index = NodeBuilder::default();
-    put(&mut index, &node("few", &[("pool", "x")]));
-    assert!(!index.rebuild_view_if_changed().may_have_label("zone"));
-    put(&mut index, &node("n", &labels));
-    for (key, value) in known {
-        assert_eq!(with(&mut index, key, value), ["n"], "{key}");
-    }
-    assert!(with(&mut index, "zone", "z").is_empty());
-    let view = index.rebuild_view_if_changed();
-    assert!(view.label_keys().count() < 1_600, "{}", view.label_keys().count());
-    // A label that is not kept is not one that no node has.
-    assert!(view.may_have_label("zone") && view.may_have_label_value("zone", "z"));
-    // The same labels on a node that has no others are another class.
-    let kept: Vec<(String, String)> = {
-        let class = view.classes().get(view.class_number_of_node("n").unwrap()).unwrap();
-        class.labels.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect()
-    };
-    let kept: Vec<(&str, &str)> = kept.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
-    put(&mut index, &node("n", &[&kept[..], &[(HOSTNAME_LABEL, "n")]].concat()));
-    let view = index.rebuild_view_if_changed();
-    assert!(!view.may_have_label("zone"));
 }

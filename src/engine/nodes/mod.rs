@@ -19,6 +19,8 @@ mod label_requirement;
 mod largest_nodes_of_resource;
 mod node_classes;
 mod node_object;
+#[cfg(test)]
+mod nodes_above_limits_tests;
 mod nodes_of_two_selectors;
 mod nodes_view;
 mod resource_amounts;

@@ -3,6 +3,7 @@
 
 use super::compact_class_set::CompactClassSet;
 use super::label_requirement::{LabelRequirement, Relation};
+use super::node_object::LABELS_ALWAYS_KEPT;
 use super::taints_and_tolerations::Taint;
 use fixedbitset::FixedBitSet;
 use std::collections::{BTreeMap, HashMap};
@@ -20,11 +21,13 @@ pub struct NodeClass {
     pub taints: Vec<Taint>,
     /// Names of the extended resources that its nodes list. The number of units changes no answer.
     pub resources: Vec<Arc<str>>,
-    /// Whether its nodes list resources at all, such as `cpu`. A Node in a file may have only labels.
+    /// Whether it is known which resources its nodes list: a Node in a file may have only labels, and some Node may list more
+    /// resources than are kept.
     pub lists: bool,
-    /// Whether its nodes have more labels than are kept. They count as nodes without the others: if they counted as nodes that
-    /// may have any label, one node would change the profiles of pods that never run on it. A pod that asks for a label that is
-    /// not kept counts as one whose node does not exist yet, as in a pool that has no nodes now.
+    /// Whether its nodes have more labels than are kept. They satisfy no condition on a label that is not kept, also none that
+    /// excludes it: if they counted as nodes that may or may not have any label, one node would change the profiles of pods that
+    /// never run on it. A pod that asks for such a label counts as one whose node does not exist yet, as in a pool that has no
+    /// nodes now.
     pub has_more_labels: bool,
 }
 
@@ -56,8 +59,8 @@ pub struct NodeClasses {
     offering: BTreeMap<Arc<str>, CompactClassSet>,
     /// Which classes list resources at all.
     listing: ClassSet,
-    /// Whether any node has more labels than are kept.
-    more_labels: bool,
+    /// Which classes have more labels than are kept. Without room for any class if none has.
+    with_more_labels: ClassSet,
 }
 
 #[derive(Debug, Default)]
@@ -93,7 +96,9 @@ impl NodeClasses {
             let Some(class) = class else { continue };
             classes.all.insert(number);
             classes.listing.set(number, class.lists);
-            classes.more_labels |= class.has_more_labels;
+            if class.has_more_labels {
+                classes.with_more_labels.grow_and_insert(number);
+            }
             for taint in &class.taints {
                 taints.entry(taint).or_default().push(number);
             }
@@ -159,17 +164,45 @@ impl NodeClasses {
                 for have in requirement.values.iter().filter_map(|v| key.values.get(v)) {
                     have.remove_from_set(set);
                 }
+                self.remove_classes_that_may_have_label(set, requirement.key);
             }
             (Relation::Exists, Some(key)) => set.intersect_with(&key.present),
-            (Relation::DoesNotExist, Some(key)) => set.difference_with(&key.present),
+            (Relation::DoesNotExist, Some(key)) => {
+                set.difference_with(&key.present);
+                self.remove_classes_that_may_have_label(set, requirement.key);
+            }
             (Relation::Gt | Relation::Lt, Some(key)) => {
                 let mut holding = self.empty_set();
                 key.numbers_within(requirement).iter().for_each(|(_, class)| holding.insert(*class));
                 set.intersect_with(&holding);
             }
-            (Relation::NotIn | Relation::DoesNotExist, None) => {}
+            (Relation::NotIn | Relation::DoesNotExist, None) => {
+                self.remove_classes_that_may_have_label(set, requirement.key);
+            }
             (Relation::In | Relation::Exists | Relation::Gt | Relation::Lt, None) => set.clear(),
         }
+    }
+
+    /// Removes from `set` the classes for which it is not known whether they have a label.
+    fn remove_classes_that_may_have_label(&self, set: &mut ClassSet, key: &str) {
+        if !self.has_nodes_with_more_labels() || LABELS_ALWAYS_KEPT.contains(&key) {
+            return;
+        }
+        let mut may_have = self.with_more_labels.clone();
+        if let Some(known) = self.keys.get(key) {
+            may_have.difference_with(&known.present);
+        }
+        set.difference_with(&may_have);
+    }
+
+    /// Whether a class of a set has more labels than are kept, one of which may have this key.
+    pub(super) fn may_any_have_label_not_kept(&self, set: &ClassSet, key: &str) -> bool {
+        !LABELS_ALWAYS_KEPT.contains(&key) && !self.with_more_labels.is_disjoint(set)
+    }
+
+    /// The same for one class.
+    pub(super) fn may_have_label_not_kept(&self, class: usize, key: &str) -> bool {
+        self.with_more_labels.contains(class) && !LABELS_ALWAYS_KEPT.contains(&key)
     }
 
     fn any_of(&self, key: &Key, requirement: LabelRequirement<'_>) -> ClassSet {
@@ -205,7 +238,7 @@ impl NodeClasses {
 
     /// Whether any node has more labels than are kept, so that a label which no class has may exist.
     pub(super) fn has_nodes_with_more_labels(&self) -> bool {
-        self.more_labels
+        !self.with_more_labels.is_empty()
     }
 
     /// Keys of the labels of classes.

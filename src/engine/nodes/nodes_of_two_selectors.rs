@@ -70,7 +70,10 @@ impl<'v, 'r> NodeSelection<'v, 'r> {
 
     fn fits(&self, name: &str, entry: &NodeEntry) -> bool {
         self.classes.contains(entry.class())
-            && self.single.iter().all(|r| r.holds(entry.label_outside_class(name, r.key)))
+            && self.single.iter().all(|r| match entry.label_outside_class(name, r.key) {
+                None if self.view.classes().may_have_label_not_kept(entry.class(), r.key) => false,
+                value => r.holds(value),
+            })
     }
 
     /// The nodes that satisfy other requirements too.

@@ -21,11 +21,11 @@ pub(super) fn do_all_nodes_with_resource_have_ofed(snapshot: &Snapshot, resource
     }
     let classes = snapshot.nodes_for_audience().classes();
     let Some(offering) = classes.classes_offering(resource) else { return false };
-    let mut without = classes.empty_set();
-    offering.add_to_set(&mut without);
-    let is_listed = !without.is_clear();
+    let mut listed = classes.empty_set();
+    offering.add_to_set(&mut listed);
+    let mut with = listed.clone();
     let values = Values::Strings(&[]);
-    let absent = LabelRequirement { key: DRIVER_CONTAINER, relation: Relation::DoesNotExist, values };
-    classes.remove_classes_not_satisfying(&mut without, absent);
-    is_listed && without.is_clear()
+    let present = LabelRequirement { key: DRIVER_CONTAINER, relation: Relation::Exists, values };
+    classes.remove_classes_not_satisfying(&mut with, present);
+    !listed.is_clear() && with == listed
 }
