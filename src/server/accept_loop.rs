@@ -10,6 +10,7 @@ use super::metrics::{Handshake, Shed};
 use super::open_connections::{OpenConnections, Place, Refused};
 use super::routes;
 use super::shared_state::State;
+use super::shared_tcp_stream::SharedTcpStream;
 use super::stop_signals::Stop;
 use super::tls_records_without_data::{CountedRecords, RecordAllowance};
 use super::unread_answers::UnreadAnswers;
@@ -42,6 +43,10 @@ const FIRST_REQUEST: Duration = Duration::from_secs(1);
 /// budget, and 640 connections would hold 260 MB. A TLS record has 16 KiB at most. A header of an API server has about
 /// 1 KiB, or more with a bearer token.
 pub(super) const READ_BUFFER: usize = 16 * 1024;
+
+/// Bytes of an answer that TLS keeps for a connection before the kernel has room for them. They are not in the budget. The default
+/// is 64 KiB.
+const TLS_BUFFER: usize = 16 * 1024;
 
 /// Most protocols that a client may offer (count). Go's client and OpenSSL's offer two at most.
 const MOST_PROTOCOLS: usize = 32;
@@ -171,14 +176,15 @@ impl Connection {
         let Self { config, router, state, handshakes, is_second_message_long, caller } = self;
         let watch = Arc::clone(&caller.watch);
         let _ = stream.set_nodelay(true);
+        let stream = SharedTcpStream::new(stream);
         let allowance = RecordAllowance::new();
-        let stream = CountedRecords::new(stream, Arc::clone(&allowance));
+        let counted = CountedRecords::new(stream.clone(), Arc::clone(&allowance));
         // Whoever opens connections as fast as possible would let the requests of others wait for all these handshakes, if
         // they were on the same threads; and bodies of others would let a handshake wait.
         let mut shaken = JoinSet::new();
         let (turns, peer, of_handshake) = (Arc::clone(&state), caller.address, Arc::clone(&allowance));
         let shake = async move {
-            let hello = LazyConfigAcceptor::new(Acceptor::default(), stream).await?;
+            let hello = LazyConfigAcceptor::new(Acceptor::default(), counted).await?;
             if hello.client_hello().alpn().is_some_and(|mut names| names.nth(MOST_PROTOCOLS).is_some()) {
                 return Err(std::io::Error::other("the client offers too many protocols"));
             }
@@ -207,8 +213,9 @@ impl Connection {
             }
         };
         let tls = match handshake {
-            Ok(Ok(tls)) => {
+            Ok(Ok(mut tls)) => {
                 state.metrics.count_handshake(Handshake::Ok);
+                tls.get_mut().1.set_buffer_limit(Some(TLS_BUFFER));
                 tls
             }
             Ok(Err(error)) => {
@@ -272,35 +279,44 @@ impl Connection {
                 )),
                 service,
             );
-        let mut connection = pin!(connection);
-        let late = || async {
-            tokio::select! {
-                slow = watch.wait_until_client_is_late(state.limits.header, state.limits.write) => slow,
-                () = unread.wait_until_asked_to_make_room() => Slow::Answer,
-            }
-        };
-        let ended = tokio::select! {
-            outcome = &mut connection => outcome,
-            slow = late() => {
-                state.metrics.count_shed(match slow {
-                    Slow::Header => Shed::SlowHeader,
-                    Slow::Answer => Shed::SlowAnswer,
-                });
-                tracing::debug!(?slow, "connection closed because the client was too slow");
-                Ok(())
-            }
-            () = watch.wait_until_asked_to_close() => {
-                connection.as_mut().graceful_shutdown();
-                let grace = if state.draining.load(Ordering::Acquire) { FIRST_REQUEST } else { Duration::ZERO };
+        let ended = {
+            let mut connection = pin!(connection);
+            let late = || async {
                 tokio::select! {
-                    outcome = &mut connection => outcome,
-                    () = wait_until_no_request_in_progress(&watch, grace) => Ok(()),
-                    _ = late() => Ok(()),
+                    slow = watch.wait_until_client_is_late(state.limits.header, state.limits.write) => slow,
+                    () = unread.wait_until_asked_to_make_room() => Slow::Answer,
+                }
+            };
+            tokio::select! {
+                outcome = &mut connection => Some(outcome),
+                slow = late() => {
+                    state.metrics.count_shed(match slow {
+                        Slow::Header => Shed::SlowHeader,
+                        Slow::Answer => Shed::SlowAnswer,
+                    });
+                    tracing::debug!(?slow, "connection closed because the client was too slow");
+                    None
+                }
+                () = watch.wait_until_asked_to_close() => {
+                    connection.as_mut().graceful_shutdown();
+                    let grace = if state.draining.load(Ordering::Acquire) { FIRST_REQUEST } else { Duration::ZERO };
+                    tokio::select! {
+                        outcome = &mut connection => Some(outcome),
+                        () = wait_until_no_request_in_progress(&watch, grace) => Some(Ok(())),
+                        _ = late() => None,
+                    }
                 }
             }
         };
-        if let Err(error) = ended {
+        if let Some(Err(error)) = &ended {
             tracing::debug!(%error, "connection ended with an error");
+        }
+        if ended.is_some() {
+            let time =
+                if state.draining.load(Ordering::Acquire) { FIRST_REQUEST } else { state.limits.write };
+            stream.end_and_wait_for_client_or_reset(time, watch.wait_until_asked_to_make_room()).await;
+        } else {
+            stream.reset_when_dropped();
         }
         if allowance.is_spent() {
             state.metrics.count_shed(Shed::EmptyRecords);

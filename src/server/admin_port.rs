@@ -5,6 +5,7 @@ use super::http_answers;
 use super::metrics_written_once_for_all_scrapes::WrittenMetrics;
 use super::readyz::readiness;
 use super::shared_state::State;
+use super::shared_tcp_stream::{SharedTcpStream, TcpStreamHandle};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State as Shared;
@@ -29,6 +30,8 @@ const MAX_CONNECTIONS: usize = 64;
 const MAX_SENT: u64 = 32 * 1024;
 /// Deadline of a header, and of an idle connection.
 const HEADER: Duration = Duration::from_secs(30);
+/// How long a client has to take the end of an answer.
+const ANSWER: Duration = Duration::from_secs(10);
 
 fn router(state: Arc<State>) -> Router {
     Router::new()
@@ -58,25 +61,33 @@ async fn metrics(Shared((state, written)): Shared<(Arc<State>, Arc<WrittenMetric
 
 /// The open connections of the admin port, the oldest first.
 #[derive(Default)]
-struct Open(VecDeque<(IpAddr, AbortHandle)>);
+struct Open(VecDeque<OpenConnection>);
+
+/// A connection: whose it is, and how to end it.
+struct OpenConnection {
+    address: IpAddr,
+    task: AbortHandle,
+    stream: TcpStreamHandle,
+}
 
 impl Open {
     /// Adds a connection, and closes one if there are too many.
-    fn add_and_close_one_too_many(&mut self, address: IpAddr, connection: AbortHandle) {
-        self.0.retain(|(_, connection)| !connection.is_finished());
-        self.0.push_back((address, connection));
+    fn add_and_close_one_too_many(&mut self, connection: OpenConnection) {
+        self.0.retain(|connection| !connection.task.is_finished());
+        self.0.push_back(connection);
         if self.0.len() > MAX_CONNECTIONS
-            && let Some((_, closed)) = self.one_too_many().and_then(|at| self.0.remove(at))
+            && let Some(closed) = self.one_too_many().and_then(|at| self.0.remove(at))
         {
-            closed.abort();
+            closed.stream.reset_when_dropped();
+            closed.task.abort();
         }
     }
 
     /// The oldest connection of the address that has the most.
     fn one_too_many(&self) -> Option<usize> {
-        let of = |address: &IpAddr| self.0.iter().filter(|(other, _)| other == address).count();
-        let most = self.0.iter().map(|(address, _)| of(address)).max()?;
-        self.0.iter().position(|(address, _)| of(address) == most)
+        let of = |address: &IpAddr| self.0.iter().filter(|other| other.address == *address).count();
+        let most = self.0.iter().map(|one| of(&one.address)).max()?;
+        self.0.iter().position(|one| of(&one.address) == most)
     }
 }
 
@@ -85,14 +96,19 @@ pub(super) async fn serve(listener: Arc<TcpListener>, state: Arc<State>) {
     let router = router(state);
     let mut open = Open::default();
     loop {
-        let Ok((stream, from)) = listener.accept().await else {
+        let Ok((accepted, from)) = listener.accept().await else {
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
         let router = router.clone();
-        let (sent, answers) = stream.into_split();
-        let connection = tokio::spawn(answer_one_request(router, sent, answers));
-        open.add_and_close_one_too_many(from.ip(), connection.abort_handle());
+        let accepted = SharedTcpStream::new(accepted);
+        let stream = accepted.handle();
+        let task = tokio::spawn(async move {
+            answer_one_request(router, accepted.clone(), accepted.clone()).await;
+            accepted.end_and_wait_for_client_or_reset(ANSWER, std::future::pending()).await;
+        });
+        let task = task.abort_handle();
+        open.add_and_close_one_too_many(OpenConnection { address: from.ip(), task, stream });
         // Each connection has a turn before the next one may push it out.
         tokio::task::yield_now().await;
     }
@@ -123,6 +139,12 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::{Context, Poll};
     use tokio::io::ReadBuf;
+
+    /// A connection of an address that does not end by itself.
+    fn held(address: IpAddr) -> OpenConnection {
+        let task = tokio::spawn(std::future::pending::<()>()).abort_handle();
+        OpenConnection { address, task, stream: TcpStreamHandle::default() }
+    }
 
     /// What a client sends: a header, and then 64 MiB of zeros as fast as they are read.
     struct Client {
@@ -163,23 +185,21 @@ mod tests {
     #[tokio::test]
     async fn a_crowd_of_one_address_closes_its_own_connections() {
         let mut open = Open::default();
-        let held = || tokio::spawn(std::future::pending::<()>()).abort_handle();
         let (crowd, probe) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
-        open.add_and_close_one_too_many(probe, held());
+        open.add_and_close_one_too_many(held(probe));
         for _ in 0..10 * MAX_CONNECTIONS {
-            open.add_and_close_one_too_many(crowd, held());
+            open.add_and_close_one_too_many(held(crowd));
         }
         assert_eq!(open.0.len(), MAX_CONNECTIONS);
-        assert_eq!(open.0.front().map(|(address, _)| *address), Some(probe));
+        assert_eq!(open.0.front().map(|one| one.address), Some(probe));
     }
 
     #[tokio::test]
     async fn among_equals_the_oldest_is_closed() {
         let mut open = Open::default();
-        let held = || tokio::spawn(std::future::pending::<()>()).abort_handle();
         for address in 0..=MAX_CONNECTIONS {
-            open.add_and_close_one_too_many(IpAddr::from([10, 0, 0, u8::try_from(address).unwrap()]), held());
+            open.add_and_close_one_too_many(held(IpAddr::from([10, 0, 0, u8::try_from(address).unwrap()])));
         }
-        assert_eq!(open.0.front().map(|(address, _)| *address), Some(IpAddr::from([10, 0, 0, 1])));
+        assert_eq!(open.0.front().map(|one| one.address), Some(IpAddr::from([10, 0, 0, 1])));
     }
 }

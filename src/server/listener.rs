@@ -28,7 +28,8 @@ pub(super) fn listen(address: SocketAddr, write: Duration) -> io::Result<TcpList
     socket.set_send_buffer_size(BUFFER)?;
     // Bytes that the kernel has are written for us, whether the client takes them or not. Our own deadline comes first, because
     // it is counted.
-    set_tcp_user_timeout(&socket, u32::try_from(2 * write.as_millis()).unwrap_or(u32::MAX))?;
+    let milliseconds = i32::try_from(2 * write.as_millis()).unwrap_or(i32::MAX);
+    set_tcp_user_timeout(&socket, milliseconds.unsigned_abs())?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }

@@ -41,6 +41,7 @@ mod routes;
 mod run;
 mod server_settings;
 mod shared_state;
+mod shared_tcp_stream;
 mod stop_signals;
 mod task_supervisor;
 mod tls_records_without_data;
