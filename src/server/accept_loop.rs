@@ -239,6 +239,7 @@ impl Connection {
         let peer = caller.address;
         let old = connection_age::age_that_closes_connection(state.limits.connection_age);
         let unread = UnreadAnswers::of_connection(peer, Arc::clone(&state.budgets.waiting));
+        let of_requests = Arc::clone(&allowance);
         let service = hyper::service::service_fn({
             let (watch, state, unread) = (Arc::clone(&watch), Arc::clone(&state), Arc::clone(&unread));
             move |mut request: hyper::Request<Incoming>| {
@@ -246,6 +247,7 @@ impl Connection {
                 let (router, watch, state) = (router.clone(), Arc::clone(&watch), Arc::clone(&state));
                 let unread = Arc::clone(&unread);
                 watch.record_complete_header();
+                of_requests.earn_by_request();
                 let turns = Arc::clone(&state);
                 let answer = async move {
                     let mut response = router.oneshot(request.map(axum::body::Body::new)).await;
@@ -311,6 +313,10 @@ impl Connection {
         if let Some(Err(error)) = &ended {
             tracing::debug!(%error, "connection ended with an error");
         }
+        if allowance.is_spent() {
+            state.metrics.count_shed(Shed::EmptyRecords);
+        }
+        state.metrics.count_closed_connection();
         if ended.is_some() {
             let time =
                 if state.draining.load(Ordering::Acquire) { FIRST_REQUEST } else { state.limits.write };
@@ -318,10 +324,6 @@ impl Connection {
         } else {
             stream.reset_when_dropped();
         }
-        if allowance.is_spent() {
-            state.metrics.count_shed(Shed::EmptyRecords);
-        }
-        state.metrics.count_closed_connection();
     }
 }
 

@@ -44,6 +44,8 @@ pub(super) struct WaitingBytes {
     all: Arc<BytesThatWaitForClients>,
     number: u64,
     peer: IpAddr,
+    /// As they were recorded last.
+    bytes: usize,
     make_room: Arc<Notify>,
 }
 
@@ -64,7 +66,7 @@ impl BytesThatWaitForClients {
             make_room: Arc::clone(&make_room),
         };
         table.all.insert(number, row);
-        WaitingBytes { all: Arc::clone(self), number, peer, make_room }
+        WaitingBytes { all: Arc::clone(self), number, peer, bytes: 0, make_room }
     }
 
     /// Asks those that have stalled for the longest time to make room in a part of the budget, of one address or of all;
@@ -96,13 +98,24 @@ impl BytesThatWaitForClients {
 }
 
 impl WaitingBytes {
+    /// Whether they were asked to make room, and no byte has arrived or been taken since.
+    pub(super) fn are_asked_to_make_room(&self) -> bool {
+        !self.all.table().all.contains_key(&self.number)
+    }
+
     /// Records how many bytes have arrived or are taken, and the share of the budget (bytes). Those that were asked to make
-    /// room, and then made progress, count as new.
+    /// room, and then became more, count as new.
     pub(super) fn record_bytes(&mut self, bytes: usize, share: (usize, Size)) {
-        if !self.all.table().all.contains_key(&self.number) {
+        let are_more = bytes > self.bytes;
+        self.bytes = bytes;
+        if self.are_asked_to_make_room() {
+            if !are_more {
+                return;
+            }
             // The question is over, whether it was heard or not.
             let _ = pin!(self.make_room.notified()).poll(&mut Context::from_waker(Waker::noop()));
             *self = self.all.add(self.peer, Arc::clone(&self.make_room));
+            self.bytes = bytes;
         }
         if let Some(row) = self.all.table().all.get_mut(&self.number) {
             row.share = share;

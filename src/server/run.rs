@@ -1,7 +1,7 @@
 //! The start of the server, in its order, and its end.
 
 use super::default_limits_and_deadlines::Limits;
-use super::listener::listen;
+use super::listener::{KernelBuffers, listen};
 use super::metrics::Metrics;
 use super::own_thread::OwnThread;
 use super::server_settings::{Facts, Settings};
@@ -64,12 +64,14 @@ pub async fn run(
     let certificate = certificate_source_and_file_reload::CertificateSource::load(settings.certificate)?;
     let config = tls::server_config(certificate.served(), settings.tls12, clients.clone())?;
     let address = settings.bind;
-    let webhook = listen(address, limits.write).map_err(|source| RunError::Bind { address, source })?;
+    let webhook = listen(address, KernelBuffers::WEBHOOK, limits.write)
+        .map_err(|source| RunError::Bind { address, source })?;
     let probes = OwnThread::start("admin").map_err(RunError::Thread)?;
     let handshakes = OwnThread::start("handshakes").map_err(RunError::Thread)?;
     let address = settings.admin_bind;
     // A listener of another runtime would wait for its threads.
-    let admin = probes.handle().spawn(async move { listen(address, limits.write) }).await;
+    let admin =
+        probes.handle().spawn(async move { listen(address, KernelBuffers::ADMIN, limits.write) }).await;
     let admin = admin.map_err(io::Error::other).flatten();
     let admin = admin.map_err(|source| RunError::Bind { address, source })?;
     let address = |listener: &TcpListener, wanted| listener.local_addr().unwrap_or(wanted);

@@ -16,11 +16,14 @@ const MOST: u32 = 256;
 /// last one of a text that is written at once.
 const EARNED_BY_READ: usize = 4;
 const BYTES_PER_RECORD: usize = 256;
-/// Reads with less data than this are small (bytes).
-const SMALL_READ: usize = 64;
-/// Small reads that earn as much as others, until a longer read earns more of them: one for each [`SMALL_READ`]. A header of
-/// HTTP has over 64 bytes and comes at once.
-const MOST_SMALL_READS: u32 = 1_024;
+/// Records with fewer bytes than this are short. Each costs as much as one of some kilobytes, whether it brings data or a new key.
+const SHORT_RECORD: usize = 1_024;
+/// Short records that may come before any data, and the most that requests and data can earn for later ones.
+const MOST_SHORT: u32 = 512;
+/// Short records that a request earns. Go sends a header and the rest of a body in few.
+const SHORT_EARNED_BY_REQUEST: usize = 16;
+/// Bytes of data that earn one more. Go's records become longer within the first kilobytes of a body.
+const BYTES_PER_SHORT_RECORD: usize = 16 * 1024;
 /// Most bytes of the first message of a client (RFC 8446, section 4.1.2). Go and OpenSSL send up to 1.8 KiB, with key shares of
 /// ML-KEM. Decoded, a message takes up to thirty times its length until its turn to be answered.
 const MOST_OF_FIRST_MESSAGE: usize = 8 * 1024;
@@ -34,7 +37,9 @@ const HEADER: usize = 5;
 #[derive(Debug)]
 pub(super) struct RecordAllowance {
     left: AtomicU32,
-    small_reads: AtomicU32,
+    short: AtomicU32,
+    /// Data that has earned no short record so far (bytes).
+    data: AtomicUsize,
     spent: AtomicBool,
     /// Bytes of the first message that may still come, and then of the rest of the handshake. What follows has no limit.
     handshake: AtomicUsize,
@@ -46,7 +51,8 @@ impl RecordAllowance {
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
             left: AtomicU32::new(MOST),
-            small_reads: AtomicU32::new(MOST_SMALL_READS),
+            short: AtomicU32::new(MOST_SHORT),
+            data: AtomicUsize::new(0),
             spent: AtomicBool::new(false),
             handshake: AtomicUsize::new(MOST_OF_FIRST_MESSAGE),
             sent: AtomicUsize::new(0),
@@ -75,16 +81,15 @@ impl RecordAllowance {
 
     /// Data came: so many bytes in one read.
     pub(super) fn earn_by_data(&self, bytes: usize) {
-        match bytes / SMALL_READ {
-            0 => {
-                let take = |left: u32| left.checked_sub(1);
-                if self.small_reads.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
-                    return;
-                }
-            }
-            more => add_up_to(&self.small_reads, more, MOST_SMALL_READS),
-        }
+        let data = self.data.load(Ordering::Relaxed).saturating_add(bytes);
+        self.data.store(data % BYTES_PER_SHORT_RECORD, Ordering::Relaxed);
+        add_up_to(&self.short, data / BYTES_PER_SHORT_RECORD, MOST_SHORT);
         add_up_to(&self.left, (bytes / BYTES_PER_RECORD).saturating_add(EARNED_BY_READ), MOST);
+    }
+
+    /// The header of a request is complete.
+    pub(super) fn earn_by_request(&self) {
+        add_up_to(&self.short, SHORT_EARNED_BY_REQUEST, MOST_SHORT);
     }
 
     fn spend_handshake(&self, bytes: usize) -> io::Result<()> {
@@ -105,14 +110,24 @@ impl RecordAllowance {
         }
     }
 
-    fn spend(&self, records: u32) -> io::Result<()> {
-        let spend = |left: u32| left.checked_sub(records);
-        if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_err() {
+    fn spend(&self, records: Records) -> io::Result<()> {
+        let is_spent = |left: &AtomicU32, count: u32| {
+            let spend = |left: u32| left.checked_sub(count);
+            left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_err()
+        };
+        if is_spent(&self.left, records.all) || is_spent(&self.short, records.short) {
             self.spent.store(true, Ordering::Relaxed);
-            return Err(io::Error::other("too many TLS records without data"));
+            return Err(io::Error::other("too many TLS records without data, or with little"));
         }
         Ok(())
     }
+}
+
+/// Records that came: all of them, and the short ones (count).
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Records {
+    all: u32,
+    short: u32,
 }
 
 fn add_up_to(left: &AtomicU32, more: usize, most: u32) {
@@ -133,8 +148,8 @@ struct RecordCounter {
 
 impl RecordCounter {
     /// Records that begin in the next bytes.
-    fn count_records_in(&mut self, mut bytes: &[u8]) -> u32 {
-        let mut records = 0;
+    fn count_records_in(&mut self, mut bytes: &[u8]) -> Records {
+        let mut records = Records::default();
         while !bytes.is_empty() {
             if self.rest > 0 {
                 let skipped = self.rest.min(bytes.len());
@@ -151,7 +166,8 @@ impl RecordCounter {
             if self.known == HEADER {
                 let [_, _, _, high, low] = self.header;
                 (self.rest, self.known) = (usize::from(u16::from_be_bytes([high, low])), 0);
-                records += 1;
+                records.all += 1;
+                records.short += u32::from(self.rest < SHORT_RECORD);
             }
         }
         records
@@ -229,49 +245,72 @@ mod tests {
         let bytes = [record(22), record(0), record(16_401), record(1)].concat();
         for size in [1, 2, 3, 4, 5, 6, 7, 27, 1000, bytes.len()] {
             let mut counter = RecordCounter::default();
-            let counted: u32 = bytes.chunks(size).map(|part| counter.count_records_in(part)).sum();
-            assert_eq!((counted, counter.rest, counter.known), (4, 0, 0), "by {size}");
+            let (mut all, mut short) = (0, 0);
+            for part in bytes.chunks(size) {
+                let counted = counter.count_records_in(part);
+                (all, short) = (all + counted.all, short + counted.short);
+            }
+            assert_eq!((all, short, counter.rest, counter.known), (4, 3, 0, 0), "by {size}");
         }
     }
+
+    const LONG: Records = Records { all: 1, short: 0 };
+    const SHORT: Records = Records { all: 1, short: 1 };
 
     #[test]
     fn data_earns_records() {
         let allowance = RecordAllowance::new();
-        assert!(allowance.spend(MOST).is_ok() && allowance.spend(0).is_ok());
+        assert!(allowance.spend(Records { all: MOST, short: 0 }).is_ok());
         allowance.earn_by_data(1);
-        assert!(allowance.spend(4).is_ok() && !allowance.is_spent());
+        assert!(allowance.spend(Records { all: 4, short: 0 }).is_ok() && !allowance.is_spent());
         // A body in the smallest records of a client that is not hostile.
         for _ in 0..10_000 {
-            assert!(
-                allowance.left.load(Ordering::Relaxed) > 0 || {
-                    allowance.earn_by_data(1_400);
-                    true
-                }
-            );
-            assert!(allowance.spend(1).is_ok());
             allowance.earn_by_data(1_400);
+            assert!(allowance.spend(LONG).is_ok());
         }
         allowance.earn_by_data(usize::MAX);
-        assert!(allowance.spend(MOST + 1).is_err() && allowance.is_spent());
+        assert!(allowance.spend(Records { all: MOST + 1, short: 0 }).is_err() && allowance.is_spent());
+    }
+
+    /// Records of which so many pass with as much data each.
+    fn passing(allowance: &RecordAllowance, data: usize, record: Records) -> usize {
+        let pass = |_: &usize| {
+            let passes = allowance.spend(record).is_ok();
+            allowance.earn_by_data(data);
+            passes
+        };
+        (0..100_000).take_while(pass).count()
     }
 
     #[test]
-    fn small_reads_earn_until_there_are_too_many() {
-        let allowance = RecordAllowance::new();
-        let read_bytes_one_by_one = || {
-            (0..100_000).take_while(|_| {
-                allowance.earn_by_data(1);
-                allowance.spend(1).is_ok()
-            })
-        };
-        assert_eq!(read_bytes_one_by_one().count(), 1_024 + 255);
-        // A header and the last bytes of its body, again and again.
+    fn short_records_are_few_whether_they_bring_data_or_not() {
+        assert_eq!(passing(&RecordAllowance::new(), 1, SHORT), 512);
+        assert_eq!(passing(&RecordAllowance::new(), 64, SHORT), 514);
+        // Requests with a header and a short body, again and again.
         let allowance = RecordAllowance::new();
         for _ in 0..10_000 {
-            for bytes in [200, 1] {
-                assert!(allowance.spend(1).is_ok());
+            for bytes in [200, 1, 500, 40] {
+                assert!(allowance.spend(SHORT).is_ok());
                 allowance.earn_by_data(bytes);
             }
+            allowance.earn_by_request();
         }
+        // A large body whose records have keys between them: one for each 16 KiB, and those from before.
+        let allowance = RecordAllowance::new();
+        let mut keys = 0;
+        for _ in 0..2_000 {
+            assert!(allowance.spend(LONG).is_ok());
+            allowance.earn_by_data(4_000);
+            while keys < 100_000
+                && allowance.left.load(Ordering::Relaxed) > 2
+                && allowance.spend(SHORT).is_ok()
+            {
+                keys += 1;
+            }
+            if allowance.is_spent() {
+                break;
+            }
+        }
+        assert!(keys < 1_100, "{keys}");
     }
 }

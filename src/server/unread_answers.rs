@@ -93,8 +93,8 @@ impl UnreadAnswers {
     pub(super) async fn wait_until_asked_to_make_room(&self) {
         loop {
             self.make_room.notified().await;
-            // The client may have taken them in between.
-            if self.answers().waiting.is_some() {
+            // The client may have taken some in between.
+            if self.answers().waiting.as_ref().is_some_and(WaitingBytes::are_asked_to_make_room) {
                 return;
             }
         }
@@ -130,7 +130,19 @@ mod tests {
         // The answer to a request that came with the first one.
         unread.record_answer_ready(ShareOfAnswer::default());
         unread.record_write(&Poll::Pending);
-        assert!(!is_asked(&unread) && ask() && is_asked(&unread));
+        assert!(!is_asked(&unread) && ask());
+        unread.record_write(&Poll::Pending);
+        assert!(is_asked(&unread), "nothing was taken since");
+        // The connection waits for the question, and the client takes a part before it hears of it.
+        begin();
+        unread.record_write(&Poll::Pending);
+        {
+            let mut context = Context::from_waker(Waker::noop());
+            let mut asked = pin!(unread.wait_until_asked_to_make_room());
+            assert!(asked.as_mut().poll(&mut context).is_pending() && ask());
+            unread.record_write(&Poll::Ready(Ok(20_000)));
+            assert!(asked.as_mut().poll(&mut context).is_pending());
+        }
         unread.record_all_written();
         // All is written before the connection hears of it.
         begin();

@@ -11,9 +11,10 @@ const MAX_DOCUMENT_VALUES: usize = 24_000;
 /// with 250 routes has this many.
 const MAX_CNI_VALUES: usize = 1_000;
 
-/// The same of all configurations of device plugins in one object together. A resource has some ten values, and a cluster some
-/// ten resources.
+/// The same of one configuration of a device plugin. A resource has some ten values, and a node some ten resources.
 pub(crate) const MAX_DEVICE_PLUGIN_VALUES: usize = 2_000;
+/// The same of all of them in one object: the SR-IOV operator has a ConfigMap with one for each node.
+pub(crate) const MAX_DEVICE_PLUGIN_VALUES_OF_OBJECT: usize = 8_000;
 
 /// A generic document out of a JSON text.
 ///

@@ -10,7 +10,8 @@ pub use bytes_that_are_not_utf8::replace_bytes_that_are_not_utf8;
 pub use did_you_mean::{name_meant_by_misspelt, nearest_if_probably_meant};
 pub use json_document_limit::parse_document_within_limit;
 pub(crate) use json_document_limit::{
-    MAX_DEVICE_PLUGIN_VALUES, estimated_values, refuse_long_cni_document, refuse_long_document,
+    MAX_DEVICE_PLUGIN_VALUES, MAX_DEVICE_PLUGIN_VALUES_OF_OBJECT, estimated_values, refuse_long_cni_document,
+    refuse_long_document,
 };
 pub use unprintable_characters::without_commands_inside_lines;
 pub use unprintable_characters::{

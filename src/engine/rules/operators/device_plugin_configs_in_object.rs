@@ -10,7 +10,9 @@ use crate::rules::json_in_text_fields;
 use crate::rules::object_context::ObjectContext;
 use crate::rules::place_in_json_text::Places;
 use crate::rules::report_fields_crd_refuses::may_be_placeholder;
-use crate::text::{MAX_DEVICE_PLUGIN_VALUES, estimated_values, json_pointer_token};
+use crate::text::{
+    MAX_DEVICE_PLUGIN_VALUES, MAX_DEVICE_PLUGIN_VALUES_OF_OBJECT, estimated_values, json_pointer_token,
+};
 use serde_json::{Map, Value};
 
 /// Finds the faults of a configuration.
@@ -25,7 +27,7 @@ pub(in crate::rules) fn configurations<'c>(
 
 fn read_configurations(context: &ObjectContext<'_>) -> Vec<DevicePluginConfiguration> {
     let Some(object) = context.whole_object() else { return Vec::new() };
-    let mut left = MAX_DEVICE_PLUGIN_VALUES;
+    let mut left = MAX_DEVICE_PLUGIN_VALUES_OF_OBJECT;
     if context.kind == "ConfigMap" {
         let data = object.get("data").and_then(Value::as_object);
         let plugin = has_name_of_device_plugin(context);
@@ -53,9 +55,10 @@ fn read_configurations(context: &ObjectContext<'_>) -> Vec<DevicePluginConfigura
 /// Reads a text, if it has no more values than may still be read.
 fn read_config(text: &str, left: &mut usize) -> Result<Map<String, Value>, NotRead> {
     let values = estimated_values(text);
-    *left = left.checked_sub(values).ok_or_else(|| {
+    let rest = left.checked_sub(values).filter(|_| values <= MAX_DEVICE_PLUGIN_VALUES);
+    *left = rest.ok_or_else(|| {
         NotRead::TooLong(format!(
-            "about {values} values; at most {MAX_DEVICE_PLUGIN_VALUES} are read in all such texts of an object"
+            "about {values} values; at most {MAX_DEVICE_PLUGIN_VALUES} are read, and {MAX_DEVICE_PLUGIN_VALUES_OF_OBJECT} in all such texts of an object"
         ))
     })?;
     json_in_text_fields::read_object(text, DEVICE_PLUGIN_FIELDS).map_err(NotRead::Fault)

@@ -69,11 +69,15 @@ mod tests {
             json!({"resourceList": [{"resourceName": "a", "selectors": {"pfNames": vec!["e"; values]}}]})
                 .to_string()
         };
-        let map = |texts: [usize; 2]| json!({"data": {"a": text(texts[0]), "b": text(texts[1])}});
+        let map = |texts: &[usize]| {
+            let data: serde_json::Map<_, _> =
+                texts.iter().enumerate().map(|(i, values)| (i.to_string(), text(*values).into())).collect();
+            json!({"data": data})
+        };
         let config_map = ("", "ConfigMap");
-        assert!(pointers(config_map, &map([900, 900])).is_empty());
-        assert_eq!(pointers(config_map, &map([1_200, 1_200])), ["/data/b"]);
-        assert_eq!(pointers(config_map, &map([2_500, 1_900])), ["/data/a"]);
+        assert!(pointers(config_map, &map(&[1_900; 4])).is_empty());
+        assert_eq!(pointers(config_map, &map(&[1_900; 5])), ["/data/4"]);
+        assert_eq!(pointers(config_map, &map(&[2_500, 1_900])), ["/data/0"]);
         let policy = json!({"spec": {"sriovDevicePlugin": {"config": text(2_500)}}});
         assert_eq!(
             pointers(("mellanox.com", "NicClusterPolicy"), &policy),
