@@ -133,6 +133,7 @@ mod tests {
         assert!(!is_asked(&unread) && ask());
         unread.record_write(&Poll::Pending);
         assert!(is_asked(&unread), "nothing was taken since");
+        unread.record_all_written();
         // The connection waits for the question, and the client takes a part before it hears of it.
         begin();
         unread.record_write(&Poll::Pending);
