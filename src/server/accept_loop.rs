@@ -290,39 +290,40 @@ impl Connection {
                 }
             };
             tokio::select! {
-                outcome = &mut connection => Some(outcome),
-                slow = late() => {
-                    state.metrics.count_shed(match slow {
-                        Slow::Header => Shed::SlowHeader,
-                        Slow::Answer => Shed::SlowAnswer,
-                    });
-                    tracing::debug!(?slow, "connection closed because the client was too slow");
-                    None
-                }
+                outcome = &mut connection => Ok(outcome),
+                slow = late() => Err(slow),
                 () = watch.wait_until_asked_to_close() => {
                     connection.as_mut().graceful_shutdown();
                     let grace = if state.draining.load(Ordering::Acquire) { FIRST_REQUEST } else { Duration::ZERO };
                     tokio::select! {
-                        outcome = &mut connection => Some(outcome),
-                        () = wait_until_no_request_in_progress(&watch, grace) => Some(Ok(())),
-                        _ = late() => None,
+                        outcome = &mut connection => Ok(outcome),
+                        () = wait_until_no_request_in_progress(&watch, grace) => Ok(Ok(())),
+                        slow = late() => Err(slow),
                     }
                 }
             }
         };
-        if let Some(Err(error)) = &ended {
-            tracing::debug!(%error, "connection ended with an error");
-        }
         if allowance.is_spent() {
             state.metrics.count_shed(Shed::EmptyRecords);
         }
         state.metrics.count_closed_connection();
-        if ended.is_some() {
-            let time =
-                if state.draining.load(Ordering::Acquire) { FIRST_REQUEST } else { state.limits.write };
-            stream.end_and_wait_for_client_or_reset(time, watch.wait_until_asked_to_make_room()).await;
-        } else {
-            stream.reset_when_dropped();
+        match ended {
+            Ok(outcome) => {
+                if let Err(error) = outcome {
+                    tracing::debug!(%error, "connection ended with an error");
+                }
+                let time =
+                    if state.draining.load(Ordering::Acquire) { FIRST_REQUEST } else { state.limits.write };
+                stream.end_and_wait_for_client_or_reset(time, watch.wait_until_asked_to_make_room()).await;
+            }
+            Err(slow) => {
+                state.metrics.count_shed(match slow {
+                    Slow::Header => Shed::SlowHeader,
+                    Slow::Answer => Shed::SlowAnswer,
+                });
+                tracing::debug!(?slow, "connection closed because the client was too slow");
+                stream.reset_when_dropped();
+            }
         }
     }
 }

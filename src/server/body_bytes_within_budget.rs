@@ -120,8 +120,8 @@ impl BytesWithinBudget {
         change(&mut self.bytes);
     }
 
-    /// The bytes as hyper takes them, and what they have of the budget. The share is given back when the last of them is
-    /// written.
+    /// The bytes as hyper takes them, and what they have of the budget. The share is given back when TLS has
+    /// taken the last of them.
     pub(super) fn into_bytes(self) -> (Bytes, ShareOfAnswer) {
         let held = Arc::new(());
         let share = ShareOfAnswer { share: self.share_of_budget(), held: Arc::downgrade(&held) };
@@ -129,7 +129,7 @@ impl BytesWithinBudget {
     }
 }
 
-/// An answer, as long as a byte of it is not written.
+/// An answer, until TLS has taken its last byte.
 struct Answer {
     bytes: BytesWithinBudget,
     _held: Arc<()>,

@@ -1,6 +1,8 @@
-//! A TCP connection that whoever closes it can still reach while HTTP and TLS use it. A socket that is closed keeps what its
-//! client has not taken until the kernel gives up, and no limit of ours counts it. So a connection keeps its place until its client
-//! has closed too, or it is reset, which frees the memory of the kernel at once.
+//! A TCP connection with several owners: HTTP and TLS use it, and the task that closes it still has it afterwards.
+//!
+//! After a server closes a socket, the kernel keeps the bytes that the client has not read, for up to 20 s. The limits of the server
+//! do not count these bytes. So a connection counts as open until its client closes it too. If the client does not, the server
+//! resets the connection, and the kernel frees the memory at once.
 
 use rustix::net::{Shutdown, shutdown};
 use std::io;

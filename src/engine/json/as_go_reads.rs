@@ -172,12 +172,7 @@ impl Reader<'_> {
         if self.fields.contains(&key.as_str()) || !may_match_any_field(&key) {
             return key;
         }
-        let is_ascii = key.is_ascii();
-        let matches = |field: &&&str| match is_ascii {
-            true => field.eq_ignore_ascii_case(&key),
-            false => does_key_match_field(field, &key),
-        };
-        match self.fields.iter().find(matches) {
+        match self.fields.iter().find(|field| does_key_match_field(field, &key)) {
             Some(field) => {
                 self.respelt.set(true);
                 (*field).to_owned()

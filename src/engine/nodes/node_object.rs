@@ -86,7 +86,7 @@ enum Allocatable<'a> {
     /// None, as before the first status of its kubelet.
     #[default]
     None,
-    /// More extended resources than are kept. None of them is: nothing tells which of them matter.
+    /// It has more extended resources than the limit. The server keeps none of them, because it cannot know which ones pods ask for.
     TooMany,
     /// Extended resources with their units, in the order of the object.
     Extended(Vec<(Text<'a>, u64)>),

@@ -174,7 +174,8 @@ impl Live {
     }
 
     fn ready(&self) -> Result<(), String> {
-        soon("ready", || Ok(self.server.admin("/readyz")?.status == 200))
+        // A debug build on a slow machine reads lists of 20 MB for ten seconds and more.
+        within(Duration::from_secs(60), "ready", || Ok(self.server.admin("/readyz")?.status == 200))
     }
 
     /// Fabric resources that a pod gets.

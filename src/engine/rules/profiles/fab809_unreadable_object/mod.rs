@@ -26,7 +26,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
         findings.add(
             pointer,
             format!(
-                "this part of the {} is too long for the rules ({why}): no rule checks this part",
+                "this part of the {} is too long ({why}): rules that need all of it report nothing",
                 kind.name()
             ),
             "Remove the entries that are not needed, or divide them among more objects.",
