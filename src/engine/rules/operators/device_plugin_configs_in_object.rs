@@ -8,6 +8,7 @@ use crate::rules::device_plugin_config_fault_type::{
 use crate::rules::finding::FindingsOfRule;
 use crate::rules::json_in_text_fields;
 use crate::rules::object_context::ObjectContext;
+use crate::rules::object_kinds::{CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::place_in_json_text::Places;
 use crate::rules::report_fields_crd_refuses::may_be_placeholder;
 use crate::text::{
@@ -26,9 +27,14 @@ pub(in crate::rules) fn configurations<'c>(
 }
 
 fn read_configurations(context: &ObjectContext<'_>) -> Vec<DevicePluginConfiguration> {
+    let kind = (context.group, context.kind);
+    // Only these have them, and others are not read for them.
+    if ![CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY].contains(&kind) {
+        return Vec::new();
+    }
     let Some(object) = context.whole_object() else { return Vec::new() };
     let mut left = MAX_DEVICE_PLUGIN_VALUES_OF_OBJECT;
-    if context.kind == "ConfigMap" {
+    if kind == CONFIG_MAP {
         let data = object.get("data").and_then(Value::as_object);
         let plugin = has_name_of_device_plugin(context);
         return data
