@@ -1,6 +1,7 @@
 //! `certs`: certificates for development. Installations use the self-managed mode, cert-manager or files.
 
 use super::Exit;
+use crate::cli::create_output_file::{create_output_file, create_private_output_file};
 use crate::cli::lines_on_stderr::write_error;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -77,15 +78,7 @@ fn make(hosts: &[String]) -> Result<Made, rcgen::Error> {
 
 fn store(directory: &Path, made: &Made) -> io::Result<()> {
     std::fs::create_dir_all(directory)?;
-    std::fs::write(directory.join("ca.crt"), &made.ca)?;
-    std::fs::write(directory.join("tls.crt"), &made.chain)?;
-    write_private(&directory.join("tls.key"), &made.key)
-}
-
-/// Only the owner may read a key.
-fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let mut file =
-        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    file.write_all(text.as_bytes())
+    create_output_file(&directory.join("ca.crt"))?.write_all(made.ca.as_bytes())?;
+    create_output_file(&directory.join("tls.crt"))?.write_all(made.chain.as_bytes())?;
+    create_private_output_file(&directory.join("tls.key"))?.write_all(made.key.as_bytes())
 }

@@ -1,9 +1,9 @@
 //! The admin port: plain HTTP, for probes and Prometheus, never for the API server.
 
-use super::accept_loop::READ_BUFFER;
 use super::http_answers;
 use super::metrics_written_once_for_all_scrapes::WrittenMetrics;
 use super::readyz::readiness;
+use super::serve_connection::READ_BUFFER;
 use super::shared_state::State;
 use super::shared_tcp_stream::{SharedTcpStream, TcpStreamHandle};
 use axum::Router;

@@ -8,6 +8,7 @@ use super::server_settings::{Facts, Settings};
 use super::shared_state::State;
 use super::stop_signals::{self, Stop};
 use super::task_supervisor::{Supervisor, TaskError};
+use super::tls_handshake::TlsHandshakes;
 use super::{
     accept_loop, audience_by_client_certificates, background_tasks, budgets_for_requests_and_bytes,
     certificate_source_and_file_reload, failed_tasks, file_descriptors,
@@ -67,7 +68,7 @@ pub async fn run(
     let webhook = listen(address, KernelBuffers::WEBHOOK, limits.write)
         .map_err(|source| RunError::Bind { address, source })?;
     let probes = OwnThread::start("admin").map_err(RunError::Thread)?;
-    let handshakes = OwnThread::start("handshakes").map_err(RunError::Thread)?;
+    let handshake_thread = OwnThread::start("handshakes").map_err(RunError::Thread)?;
     let address = settings.admin_bind;
     // A listener of another runtime would wait for its threads.
     let admin =
@@ -113,7 +114,11 @@ pub async fn run(
     // Where client certificates are asked for, ours would be refused and counted.
     let port = clients.is_none().then(|| (addresses.0, stop.clone()));
     background_tasks::start_certificate_reload_or_keeper(&mut supervisor, certificate, &state, port);
-    let is_second_message_long = clients.is_some() || settings.tls12;
+    let handshakes = TlsHandshakes {
+        config,
+        runtime: handshake_thread.handle(),
+        is_second_message_long: clients.is_some() || settings.tls12,
+    };
     if let Some(clients) = clients {
         background_tasks::start_client_ca_reloads(&mut supervisor, clients, &state);
     }
@@ -125,8 +130,7 @@ pub async fn run(
         }
     }
     listening(addresses.0, addresses.1);
-    let port =
-        accept_loop::serve(webhook, config, state, (handshakes.handle(), is_second_message_long), stop);
+    let port = accept_loop::serve(webhook, handshakes, state, stop);
     let served = supervisor.run_essential_task("listener", port).await;
     supervisor.wait_then_abort_all_tasks().await;
     Ok(served?)

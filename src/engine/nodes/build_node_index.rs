@@ -133,12 +133,7 @@ impl NodeBuilder {
             .collect();
         let labels: Vec<(&str, &str)> = incoming.labels.iter().copied().filter(|(k, _)| !is_own(k)).collect();
         let resources: Vec<&str> = incoming.resources.iter().map(|(name, _)| *name).collect();
-        let class = self.class_number_or_new(
-            &labels,
-            &incoming.taints,
-            &resources,
-            [incoming.lists, incoming.has_more_labels],
-        );
+        let class = self.class_number_or_new(&labels, &resources, &incoming);
         let amounts = match incoming.has_too_many_resources {
             true => resource_amounts::UNKNOWN_LIST,
             false => self.view.amounts.find_used_list(&incoming.resources).unwrap_or_else(|| {
@@ -158,21 +153,22 @@ impl NodeBuilder {
         true
     }
 
-    /// Number of the class with these properties; a new number if there is none yet.
+    /// Number of the class with the labels and resources of the class of a node, and its other properties; a new number if there
+    /// is none yet.
     fn class_number_or_new(
         &mut self,
         labels: &[(&str, &str)],
-        taints: &[Taint],
         resources: &[&str],
-        [lists, has_more_labels]: [bool; 2],
+        incoming: &IncomingNode<'_>,
     ) -> usize {
+        let IncomingNode { taints, lists, has_more_labels, .. } = incoming;
         let mut hasher = DefaultHasher::new();
         (labels, taints, resources, lists, has_more_labels).hash(&mut hasher);
         let print = hasher.finish();
         let same = |class: &NodeClass| {
-            class.taints == taints
-                && class.lists == lists
-                && class.has_more_labels == has_more_labels
+            class.taints == *taints
+                && class.lists == *lists
+                && class.has_more_labels == *has_more_labels
                 && class.labels.iter().map(|(k, v)| (&**k, &**v)).eq(labels.iter().copied())
                 && class.resources.iter().map(|r| &**r).eq(resources.iter().copied())
         };
@@ -184,10 +180,10 @@ impl NodeBuilder {
         }
         let class = NodeClass {
             labels: labels.iter().map(|(k, v)| (self.shared_string(k), self.shared_string(v))).collect(),
-            taints: taints.to_vec(),
+            taints: taints.clone(),
             resources: resources.iter().map(|r| self.shared_string(r)).collect(),
-            lists,
-            has_more_labels,
+            lists: *lists,
+            has_more_labels: *has_more_labels,
         };
         self.stale = true;
         let number = self.free.pop().unwrap_or_else(|| {

@@ -5,7 +5,7 @@ use crate::support::monitor::Monitor;
 use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Ran, Scratch, read, run};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 const POD: &str =
     "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}]}\n";
@@ -15,6 +15,7 @@ const BAD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, annotations: {
 const CONFIG: &str = ".fabric-admission.yaml";
 
 pub(crate) fn add(suite: &mut Suite) {
+    suite.add("links_of_others::only_the_owner_may_read_the_key_of_a_certificate", key_of_certificate);
     suite.add("links_of_others::no_output_follows_a_link_out_of_the_repository", outputs);
     suite.add("links_of_others::a_linked_file_is_judged_under_each_configuration", configurations);
     suite.add("links_of_others::the_directory_of_git_is_outside", directory_of_git);
@@ -65,6 +66,15 @@ fn outputs() -> Outcome {
             same(&format!("{command:?} {value}: {}", ran.stderr), true, ran.code < 2)?;
         }
     }
+    // Names of certificates cannot be given, so the links have those names.
+    for (name, target) in [("ca", "file"), ("tls", "new")] {
+        scratch.write(&format!("tree/{name}/empty"), "")?;
+        link(&scratch, &format!("../../outside/{target}"), &format!("tree/{name}/tls.key"))?;
+        let ran = at(&["certs", "dev", "--out", name])?;
+        same(&format!("certificates: {}", ran.stderr), 2, ran.code)?;
+        same(&ran.stderr, true, ran.stderr.contains("the symbolic link leads to "))?;
+    }
+    same("certificates in a linked directory", 2, at(&["certs", "dev", "--out", "directory"])?.code)?;
     same("the file outside", "kept", &*read(&scratch.path().join("outside/file"))?)?;
     same("a new file outside", false, scratch.path().join("outside/new").exists())?;
     same("a file of Git", false, scratch.path().join("tree/.git/hook").exists())?;
@@ -75,6 +85,22 @@ fn outputs() -> Outcome {
     let ran = run(&["review", "tree/in", "-o", "sarif=mine"], b"", scratch.path())?;
     same(&ran.stderr, true, ran.code < 2)?;
     Ok(same("the user's file", false, read(&scratch.path().join("outside/file"))? == "kept")?)
+}
+
+/// A key that replaces a file which others may read.
+fn key_of_certificate() -> Outcome {
+    let scratch = Scratch::new()?;
+    scratch.write("tls.key", "old")?;
+    let key = scratch.path().join("tls.key");
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644))?;
+    for _ in 0..2 {
+        let ran = run(&["certs", "dev", "--out", "."], b"", scratch.path())?;
+        same(&ran.stderr, 0, ran.code)?;
+        same("mode", 0o600, std::fs::metadata(&key)?.permissions().mode() & 0o777)?;
+        same("a key", true, read(&key)?.starts_with("-----BEGIN PRIVATE KEY-----"))?;
+        std::fs::remove_file(&key)?;
+    }
+    Ok(())
 }
 
 /// A link in a directory with a lenient configuration takes no file away from another directory.

@@ -18,7 +18,7 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("bytes of one request besides", "src/server/framing_of_bodies.rs", "MOST_BESIDES_DATA"),
     ("TLS records of less than 1 KiB", "src/server/tls_records_without_data.rs", "MOST_SHORT"),
     ("first message of a TLS client", "src/server/tls_records_without_data.rs", "MOST_OF_FIRST_MESSAGE"),
-    ("protocols", "src/server/accept_loop.rs", "MOST_PROTOCOLS"),
+    ("protocols", "src/server/tls_handshake.rs", "MOST_PROTOCOLS"),
     ("rest of a TLS handshake", "src/server/tls_records_without_data.rs", "MOST_OF_REST_OF_HANDSHAKE"),
     ("buffer of the kernel for what a connection receives", "src/server/listener.rs", "RECEIVE_BUFFER"),
     ("buffer of the kernel for what a connection sends", "src/server/listener.rs", "SEND_BUFFER"),
