@@ -12,6 +12,12 @@ use super::write_quoted_string::{LONGEST_KEY, write_quoted};
 /// and YAML aliases repeat a text many times. Values of pods stand before column 30.
 const FIRST_FLOW_COLUMN: usize = 48;
 
+/// How many times as long as a text the indentation of its lines may be, apart from a few bytes, if the text is written in lines of
+/// its own. YAML aliases repeat a text of short lines many times.
+const MOST_TIMES_INDENTATION: usize = 4;
+/// These bytes.
+const FREE_INDENTATION: usize = 64;
+
 /// A collection that is being written.
 enum Frame<'v> {
     Mapping(serde_json::map::Iter<'v>),
@@ -129,7 +135,11 @@ fn write_scalar(out: &mut String, value: &Value, indent: usize) {
     match value {
         Value::String(text) => match string_style::style_of_value(text) {
             StringStyle::Plain => out.push_str(text),
-            StringStyle::Literal if indent < FIRST_FLOW_COLUMN => return write_block(out, text, indent),
+            StringStyle::Literal
+                if indent < FIRST_FLOW_COLUMN && !is_mostly_indentation(text, indent + 2) =>
+            {
+                return write_block(out, text, indent + 2);
+            }
             StringStyle::Quoted | StringStyle::Literal => write_quoted(out, text),
         },
         // Writing to a String does not fail.
@@ -142,7 +152,13 @@ fn write_scalar(out: &mut String, value: &Value, indent: usize) {
     out.push('\n');
 }
 
-/// A literal block, indented two columns against its parent.
+/// Whether lines with this indentation are much longer than the text.
+fn is_mostly_indentation(text: &str, indent: usize) -> bool {
+    let lines = text.split('\n').filter(|line| !line.is_empty()).count();
+    lines.saturating_mul(indent) > MOST_TIMES_INDENTATION * text.len() + FREE_INDENTATION
+}
+
+/// A literal block with this indentation.
 fn write_block(out: &mut String, text: &str, indent: usize) {
     out.push('|');
     // Readers take the indentation from the first line with text, unless it is given.
@@ -158,7 +174,7 @@ fn write_block(out: &mut String, text: &str, indent: usize) {
     out.push('\n');
     for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
         if !line.is_empty() {
-            push_spaces(out, indent + 2);
+            push_spaces(out, indent);
             out.push_str(line);
         }
         out.push('\n');
@@ -206,6 +222,20 @@ mod tests {
         let (block, flow) = (FIRST_FLOW_COLUMN / 2 + 1, 500 - FIRST_FLOW_COLUMN / 2 - 1);
         let expected = format!("{}{}1{}\n", "- ".repeat(block), "[".repeat(flow), "]".repeat(flow));
         assert_eq!(to_yaml(&deep), expected);
+    }
+
+    #[test]
+    fn lines_of_few_letters_are_on_one_line_where_they_are_many_times_indented() {
+        for (line, depth, is_block) in [("a\n", 1, true), ("a\n", 9, false), ("echo a\n", 9, true)] {
+            let mut deep = json!(line.repeat(100));
+            for _ in 0..depth {
+                deep = json!({"k": deep});
+            }
+            let (json, yaml) = (deep.to_string().len(), to_yaml(&deep));
+            assert_eq!(yaml.contains('|'), is_block, "{line:?} {depth}");
+            assert!(yaml.len() < 5 * json, "{line:?} {depth}");
+        }
+        assert_eq!(to_yaml(&json!({"k": {"k": {"k": {"k": "a\nb\n"}}}})).matches('|').count(), 1);
     }
 
     /// Far to the right, neither lists nor blocks of lines take more space than their text explains.

@@ -105,13 +105,16 @@ impl Port {
                 return;
             }
         };
-        if let Some(waits) = place.made_room {
-            self.state.metrics.count_shed(match waits {
-                Waits::Idle => Shed::Idle,
-                Waits::Handshake => Shed::UnfinishedHandshake,
-                Waits::Header => Shed::SlowHeader,
-                Waits::Body => Shed::SlowBody,
-            });
+        let shed = place.made_room.and_then(|waits| match waits {
+            Waits::End => None,
+            Waits::Idle => Some(Shed::Idle),
+            Waits::Handshake => Some(Shed::UnfinishedHandshake),
+            Waits::Header => Some(Shed::SlowHeader),
+            Waits::Body => Some(Shed::SlowBody),
+            Waits::Answer => Some(Shed::SlowAnswer),
+        });
+        if let Some(shed) = shed {
+            self.state.metrics.count_shed(shed);
         }
         let connection = Connection {
             router: self.router.clone(),

@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 #[derive(Debug)]
 pub(super) struct ConnectionWatch {
     began: Instant,
-    /// `IDLE`, `HANDSHAKE`, `BUSY` in a request, else since when a header is being read.
+    /// `IDLE`, `HANDSHAKE`, `BUSY` in a request, `ENDED`, else since when a header is being read.
     state: AtomicU64,
     idle_since: AtomicU64,
     /// Since when a body is being read; 0 while none is.
@@ -37,6 +37,7 @@ pub(super) struct ConnectionWatch {
 const IDLE: u64 = 0;
 const BUSY: u64 = u64::MAX;
 const HANDSHAKE: u64 = BUSY - 1;
+const ENDED: u64 = BUSY - 2;
 
 /// What a client is too slow with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +51,8 @@ pub(super) enum Slow {
 /// What a connection waits for when it has nothing to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waits {
+    /// That its client closes it too: no request is answered any more.
+    End,
     /// A request.
     Idle,
     /// The end of its handshake.
@@ -58,15 +61,17 @@ pub(super) enum Waits {
     Header,
     /// The end of a body.
     Body,
+    /// That its client takes the rest of an answer.
+    Answer,
 }
 
-/// A header or body that is incomplete for this long counts as stalled. An API server sends both at once.
+/// A header, body or answer that is incomplete for this long counts as stalled. An API server sends and takes each at once.
 const STALLED_AFTER: Duration = Duration::from_secs(2);
 
 impl Waits {
     /// Whether the awaited data may still be in transit after this time.
     pub(super) fn may_be_in_transit(self, age: Duration) -> bool {
-        matches!(self, Self::Header | Self::Body) && age < STALLED_AFTER
+        matches!(self, Self::Header | Self::Body | Self::Answer) && age < STALLED_AFTER
     }
 }
 
@@ -88,7 +93,7 @@ impl ConnectionWatch {
     }
 
     fn now(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(HANDSHAKE - 1).max(1)
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(ENDED - 1).max(1)
     }
 
     fn age(&self, since: u64) -> Duration {
@@ -127,6 +132,12 @@ impl ConnectionWatch {
         self.answer_since.store(0, Ordering::Release);
     }
 
+    /// No request of the connection is answered any more: what was being read, decided or written is given up.
+    pub(super) fn record_end(&self) {
+        self.idle_since.store(self.now(), Ordering::Release);
+        self.state.store(ENDED, Ordering::Release);
+    }
+
     /// The end of the stream cannot be written yet.
     fn record_pending_shutdown(&self) {
         let _ = self.answer_since.compare_exchange(0, self.now(), Ordering::AcqRel, Ordering::Acquire);
@@ -139,7 +150,7 @@ impl ConnectionWatch {
     /// How long a header has been coming, if one is.
     fn header_age(&self) -> Option<Duration> {
         match self.state.load(Ordering::Acquire) {
-            IDLE | BUSY | HANDSHAKE => None,
+            IDLE | BUSY | HANDSHAKE | ENDED => None,
             since => Some(self.age(since)),
         }
     }
@@ -166,14 +177,20 @@ impl ConnectionWatch {
         }
     }
 
-    /// What the connection waits for from its client, if it does, and how long it has.
+    /// What the connection waits for from its client, if it does, and how long it has. An answer is waited for only while no
+    /// further request is being decided.
     pub(super) fn awaited_from_client_and_how_long(&self) -> Option<(Waits, Duration)> {
-        let handshake =
-            || (self.state.load(Ordering::Acquire) == HANDSHAKE).then(|| self.age_of_connection());
-        None.or_else(|| Some((Waits::Idle, self.idle_for()?)))
-            .or_else(|| Some((Waits::Handshake, handshake()?)))
-            .or_else(|| Some((Waits::Header, self.header_age()?)))
-            .or_else(|| Some((Waits::Body, self.body_age()?)))
+        let since = |since: &AtomicU64| self.age(since.load(Ordering::Acquire));
+        match self.state.load(Ordering::Acquire) {
+            ENDED => Some((Waits::End, since(&self.idle_since))),
+            HANDSHAKE => Some((Waits::Handshake, self.age_of_connection())),
+            IDLE => Some(match self.answer_age() {
+                None => (Waits::Idle, since(&self.idle_since)),
+                Some(age) => (Waits::Answer, age),
+            }),
+            BUSY => Some((Waits::Body, self.body_age()?)),
+            header => Some((Waits::Header, self.age(header))),
+        }
     }
 
     /// Whether the connection has to make room and has no request in progress.

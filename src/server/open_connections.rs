@@ -227,6 +227,41 @@ mod tests {
         assert_eq!(table.take_place_evict_or_refuse(peer(4), &busy()).unwrap_err(), Refused::Full);
     }
 
+    /// An answer that its client takes no part of, and a connection that ended during its decision.
+    #[test]
+    fn untaken_answers_and_ended_connections_keep_nobody_out() {
+        let answering = reading();
+        answering.record_answer_ready();
+        let ended = busy();
+        ended.record_end();
+        let crowd = [idle(), answering, ended];
+        let table = OpenConnections::new(4, 4);
+        let mut open = places(&table, 1, &crowd);
+        open.extend(places(&table, 2, &[busy()]));
+        for waits in [Waits::End, Waits::Idle] {
+            let place = table.take_place_evict_or_refuse(peer(2), &busy()).unwrap();
+            assert_eq!(place.made_room, Some(waits));
+            open.push(place);
+        }
+        // The answer may be on its way, for an address with at most its share.
+        assert_eq!(table.take_place_evict_or_refuse(peer(3), &busy()).unwrap_err(), Refused::Full);
+        let table = OpenConnections::new(4, 4);
+        let answering = [(); 4].map(|()| {
+            let watch = reading();
+            watch.record_answer_ready();
+            watch
+        });
+        let _open = places(&table, 1, &answering);
+        let place = table.take_place_evict_or_refuse(peer(2), &busy()).unwrap();
+        assert_eq!((place.made_room, gone(&answering)), (Some(Waits::Answer), 1));
+        // Who decides on a further request is in use.
+        let deciding = busy();
+        deciding.record_answer_ready();
+        deciding.record_complete_header();
+        deciding.record_complete_body();
+        assert_eq!(deciding.awaited_from_client_and_how_long(), None);
+    }
+
     #[test]
     fn the_oldest_handshake_of_who_has_most_makes_room() {
         let table = OpenConnections::new(4, 4);

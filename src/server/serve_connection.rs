@@ -59,6 +59,7 @@ impl Connection {
         let unread = UnreadAnswers::of_connection(caller.address, Arc::clone(&state.budgets.waiting));
         let open = Arc::new(OpenConnection { router, state, caller, allowance, unread });
         let ended = open.answer_requests(tls).await;
+        open.caller.watch.record_end();
         let OpenConnection { state, caller, allowance, .. } = &*open;
         if allowance.is_spent() {
             state.metrics.count_shed(Shed::EmptyRecords);

@@ -14,15 +14,16 @@ const DIVISOR_OF_LIGHT_USER: usize = 16;
 pub(super) struct Dispensable {
     pub(super) number: u64,
     pub(super) waits: Waits,
-    /// In the middle of a header or a body.
+    /// In the middle of a header, a body or an answer.
     pub(super) coming: bool,
 }
 
 /// The connection to close for a newcomer: among the connections that wait for their client, of the address with the
-/// most, the one that has waited longest. Not only idle ones: an unfinished handshake costs its client nothing, and half
-/// a header little, so a client that opens connections and sends nothing more could otherwise keep everybody out.
+/// most, the one that has waited longest, and before others one that has ended. Not only idle ones: an unfinished handshake
+/// costs its client nothing, and half a header little, so a client that opens connections and sends nothing more, or takes no
+/// answers, could otherwise keep everybody out.
 ///
-/// A header or body in transfer is not closed, unless its address has more than its share and more than the newcomer's:
+/// A header, body or answer in transfer is not closed, unless its address has more than its share and more than the newcomer's:
 /// a client that sends halves in turns never waits for long. An address with more than its share closes no connection
 /// of light users, such as the idle connections of an API server.
 pub(super) fn choose_connection_to_evict(
@@ -43,8 +44,8 @@ pub(super) fn choose_connection_to_evict(
         if spared || coming && count <= share.max(own) {
             return None;
         }
-        Some(((count, !coming, age, Reverse(*number)), waits))
+        Some(((count, waits == Waits::End, !coming, age, Reverse(*number)), waits))
     });
-    let ((_, waited, _, Reverse(number)), waits) = candidates.max_by_key(|(key, _)| *key)?;
+    let ((_, _, waited, _, Reverse(number)), waits) = candidates.max_by_key(|(key, _)| *key)?;
     Some(Dispensable { number, waits, coming: !waited })
 }

@@ -3,12 +3,21 @@
 use super::finding::Severity;
 use super::json_in_text_fields::EmbeddedFault;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A configuration in an object.
 #[derive(Debug)]
 pub(super) struct DevicePluginConfiguration {
     /// JSON pointer of the text.
     pub(super) pointer: String,
+    /// Equal texts share it.
+    pub(super) text: Arc<TextOfConfiguration>,
+}
+
+/// The text of a configuration.
+#[derive(Debug)]
+pub(super) struct TextOfConfiguration {
+    pub(super) text: String,
     /// The faults that the plugin or its operator finds.
     pub(super) faults: Result<Vec<DevicePluginFault>, NotRead>,
 }

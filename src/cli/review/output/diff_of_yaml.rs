@@ -10,37 +10,49 @@ use std::ops::Range;
 /// Each item is compared with the same item of the other text, because no change moves a pod. A comparison goes through all of its
 /// lines once for each change, so for a list as a whole its time would grow with the square of the number of pods.
 pub(super) fn hunks(before: &str, after: &str) -> String {
-    let (old, new) = (items(before), items(after));
+    let (old, new) = (Items::of(before), Items::of(after));
     let mut hunks: Vec<Hunk> = Vec::new();
     let (mut first_of_old, mut first_of_new, mut above) = (0, 0, None);
-    for item in 0..old.len().max(new.len()) {
-        let below = new.get(item + 1).and_then(|next| next.first().copied());
-        let old = old.get(item).map(Vec::as_slice).unwrap_or_default();
-        let new = new.get(item).map(Vec::as_slice).unwrap_or_default();
-        if old != new {
-            for hunk in hunks_of_item(old, new, above, below) {
+    for number in 0..old.starts.len().max(new.starts.len()) {
+        let below = new.item(number + 1).first().copied();
+        let (of_old, of_new) = (old.item(number), new.item(number));
+        if of_old != of_new {
+            for hunk in hunks_of_item(of_old, of_new, above, below) {
                 add_hunk(&mut hunks, moved_down(hunk, first_of_old, first_of_new));
             }
         }
-        first_of_old += count(old);
-        first_of_new += count(new);
-        above = new.last().copied().or(above);
+        first_of_old += count(of_old);
+        first_of_new += count(of_new);
+        above = of_new.last().copied().or(above);
     }
-    unified_diff_text(&hunks, [&old.concat(), &new.concat()], 0, Cow::Borrowed)
+    unified_diff_text(&hunks, [&old.lines, &new.lines], 0, Cow::Borrowed)
 }
 
-/// The lines of each item of a top-level list, and of each list of containers, which no change adds.
-fn items(text: &str) -> Vec<Vec<&str>> {
-    let mut items = vec![Vec::new()];
-    for line in text.split_inclusive('\n') {
-        if line.starts_with("- ") || line.trim() == "containers:" {
-            items.push(Vec::new());
+/// The lines of a text, and where each item of its top-level list begins, and each list of containers, which no change adds.
+struct Items<'a> {
+    lines: Vec<&'a str>,
+    /// Numbers of lines. The first item is what comes before the list.
+    starts: Vec<u32>,
+}
+
+impl<'a> Items<'a> {
+    fn of(text: &'a str) -> Self {
+        let (mut lines, mut starts) = (Vec::new(), vec![0]);
+        for line in text.split_inclusive('\n') {
+            if line.starts_with("- ") || line.trim() == "containers:" {
+                starts.push(count(&lines));
+            }
+            lines.push(line);
         }
-        if let Some(item) = items.last_mut() {
-            item.push(line);
-        }
+        Self { lines, starts }
     }
-    items
+
+    /// The lines of an item; none behind the last one.
+    fn item(&self, number: usize) -> &[&'a str] {
+        let start = |number: usize| self.starts.get(number).map(|start| *start as usize);
+        let Some(first) = start(number) else { return &[] };
+        self.lines.get(first..start(number + 1).unwrap_or(self.lines.len())).unwrap_or_default()
+    }
 }
 
 /// A line that is compared.
@@ -184,18 +196,19 @@ mod tests {
 
     /// The same by one comparison of the texts as a whole.
     fn hunks_of_whole(before: &str, after: &str) -> String {
-        let numbered = |text| {
-            let lines = |(item, lines): (usize, Vec<_>)| lines.into_iter().map(move |line| (item, line));
-            items(text).into_iter().enumerate().flat_map(lines).collect::<Vec<(usize, &str)>>()
+        let (old, new) = (Items::of(before), Items::of(after));
+        let numbered = |items: &Items<'_>| {
+            let lines = |item: usize| items.item(item).iter().map(move |line| (item, (*line).to_owned()));
+            (0..items.starts.len()).flat_map(lines).collect::<Vec<(usize, String)>>()
         };
         let mut input = InternedInput { before: Vec::new(), after: Vec::new(), interner: Interner::new(0) };
-        input.update_before(numbered(before).into_iter());
-        input.update_after(numbered(after).into_iter());
+        input.update_before(numbered(&old).into_iter());
+        input.update_after(numbered(&new).into_iter());
         let mut diff = Diff::compute(Algorithm::Histogram, &input);
         let indent = |token: Token| IndentLevel::for_ascii_line(input.interner[token].1.bytes(), 8);
         diff.postprocess_with_heuristic(&input, IndentHeuristic::new(indent));
         let hunks: Vec<Hunk> = diff.hunks().collect();
-        unified_diff_text(&hunks, [&items(before).concat(), &items(after).concat()], 0, Cow::Borrowed)
+        unified_diff_text(&hunks, [&old.lines, &new.lines], 0, Cow::Borrowed)
     }
 
     #[test]

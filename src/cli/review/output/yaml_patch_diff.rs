@@ -2,7 +2,7 @@
 
 use super::diff_of_yaml;
 use super::format_writer::{AfterAllDocuments, DocumentToWrite, FormatWriter, Sink};
-use crate::manifest::{self, Document};
+use crate::manifest;
 use crate::report::ReviewedObject;
 use crate::report::ci::text_without_runner_commands;
 use crate::report::json_without_runner_commands::write_json;
@@ -45,8 +45,9 @@ impl FormatWriter for Yaml {
             }
             return Ok(());
         }
-        let (_, after) = before_and_after(document, &changed)?;
-        out.write_all(manifest::to_yaml(&after).as_bytes())
+        let mut value: Value = serde_json::from_str(document.json.get())?;
+        apply_changes(&mut value, &changed)?;
+        out.write_all(manifest::to_yaml(&value).as_bytes())
     }
 
     fn write_end(&mut self, out: &mut Sink<'_>, tail: &AfterAllDocuments) -> io::Result<()> {
@@ -91,8 +92,11 @@ impl FormatWriter for Diff {
         if changed.is_empty() {
             return Ok(());
         }
-        let (before, after) = before_and_after(document, &changed)?;
-        let (before, after) = (manifest::to_yaml(&before), manifest::to_yaml(&after));
+        let mut value: Value = serde_json::from_str(document.json.get())?;
+        let before = manifest::to_yaml(&value);
+        apply_changes(&mut value, &changed)?;
+        let after = manifest::to_yaml(&value);
+        drop(value);
         let file = text_without_runner_commands(&document.file);
         let name = format!("{file} (document {})", document.index);
         write!(out, "--- {name}\n+++ {name}, admitted\n{}", diff_of_yaml::hunks(&before, &after))
@@ -103,17 +107,14 @@ impl FormatWriter for Diff {
     }
 }
 
-/// The document before and after the changes.
-fn before_and_after(document: &Document, changed: &[&ReviewedObject]) -> io::Result<(Value, Value)> {
-    let before: Value = serde_json::from_str(document.json.get())?;
-    let mut after = before.clone();
+fn apply_changes(document: &mut Value, changed: &[&ReviewedObject]) -> io::Result<()> {
     for reviewed in changed {
         let prefix =
             format!("{}{}", reviewed.source.pointer, reviewed.template.as_deref().unwrap_or_default());
         let operations = prefixed(&prefix, &reviewed.decision.patch)?;
-        json_patch::patch(&mut after, &operations).map_err(io::Error::other)?;
+        json_patch::patch(document, &operations).map_err(io::Error::other)?;
     }
-    Ok((before, after))
+    Ok(())
 }
 
 fn prefixed(prefix: &str, patch: &crate::patch::Patch) -> io::Result<json_patch::Patch> {

@@ -107,7 +107,7 @@ const SHARED_SELECTORS: [&str; 5] = ["vendors", "deviceIDs", "drivers", "ifNames
 pub(super) fn faults_of_shared_plugin_config(config: &Map<String, Value>) -> Vec<DevicePluginFault> {
     let mut faults = values_plugin_cannot_decode("shared", config);
     faults.extend(without_list(config, "configList"));
-    let mut names = BTreeSet::new();
+    let (mut names, mut unknown_to_report) = (BTreeSet::new(), MAX_FINDINGS_PER_RULE_AND_SEVERITY);
     for (i, entry) in entries(config, "configList") {
         let at = format!("/configList/{i}");
         let mut fault = |key: &str, severity, concern, message: String, fix: &'static str| {
@@ -161,9 +161,10 @@ pub(super) fn faults_of_shared_plugin_config(config: &Map<String, Value>) -> Vec
             }
             _ => {}
         }
-        for key in
-            selectors.into_iter().flat_map(Map::keys).filter(|k| !SHARED_SELECTORS.contains(&k.as_str()))
-        {
+        let unknown =
+            selectors.into_iter().flat_map(Map::keys).filter(|k| !SHARED_SELECTORS.contains(&k.as_str()));
+        for key in unknown.take(unknown_to_report) {
+            unknown_to_report -= 1;
             let message = format!(
                 "unknown selector {:?}: the device plugin ignores this selector, so the pool may take other NICs",
                 escaped_and_cut(key, 60)

@@ -63,6 +63,7 @@ mod resource_of_sriov_network;
 mod sriov_policies_of_resource;
 mod sriov_policy_in_cel;
 mod supported_nics;
+mod texts_of_config_map;
 
 use crate::rules::rule_declaration::Rule;
 

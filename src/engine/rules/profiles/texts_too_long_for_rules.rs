@@ -24,10 +24,11 @@ pub(super) fn texts_too_long_for_rules(context: &ObjectContext<'_>) -> Vec<(Stri
         let error = refuse_long_cni_document(context.non_empty_text_at(pointer)?).err()?;
         Some(((*pointer).to_owned(), error.to_string()))
     });
-    let of_plugins = configurations(context).iter().filter_map(|configuration| match &configuration.faults {
-        Err(NotRead::TooLong(why)) => Some((configuration.pointer.clone(), why.clone())),
-        _ => None,
-    });
+    let of_plugins =
+        configurations(context).iter().filter_map(|configuration| match &configuration.text.faults {
+            Err(NotRead::TooLong(why)) => Some((configuration.pointer.clone(), why.clone())),
+            _ => None,
+        });
     of_cni.chain(of_plugins).collect()
 }
 
@@ -65,13 +66,15 @@ mod tests {
 
     #[test]
     fn configurations_of_device_plugins() {
-        let text = |values: usize| {
-            json!({"resourceList": [{"resourceName": "a", "selectors": {"pfNames": vec!["e"; values]}}]})
+        let text_of = |name: &str, values: usize| {
+            json!({"resourceList": [{"resourceName": "a", "selectors": {"pfNames": vec![name; values]}}]})
                 .to_string()
         };
+        let text = |values: usize| text_of("e", values);
         let map = |texts: &[usize]| {
+            let texts = texts.iter().enumerate();
             let data: serde_json::Map<_, _> =
-                texts.iter().enumerate().map(|(i, values)| (i.to_string(), text(*values).into())).collect();
+                texts.map(|(i, values)| (i.to_string(), text_of(&format!("e{i}"), *values).into())).collect();
             json!({"data": data})
         };
         let config_map = ("", "ConfigMap");

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::answers_that_nobody_takes_make_room", make_room);
+    suite.add("webhook::connections_that_ended_during_a_decision_keep_nobody_out", ended);
     suite.add("webhook::the_kernel_keeps_little_for_a_client_that_takes_no_answers", kernel);
 }
 
@@ -70,6 +71,36 @@ fn make_room() -> Outcome {
     assert!(answer.status == 200 && answer.body.ends_with('}'), "{} {}", answer.status, answer.body.len());
     drop(crowd);
     until("nothing is held", || Ok(held()? == 0.0))?;
+    Ok(())
+}
+
+/// Clients send a request, end TLS, and keep TCP open. Their decisions are given up, and nobody has a use for their connections.
+fn ended() -> Outcome {
+    const MOST: u8 = 6;
+    let limits = Limits { connections: MOST.into(), write: Duration::from_secs(60), ..Limits::default() };
+    let (server, answered) = server_with_long_answers(limits)?;
+    let job = |i: usize| {
+        let container =
+            json!({"name": format!("c{i}"), "image": "i", "resources": {"limits": {"nvidia.com/gpu": 8}}});
+        json!({"name": format!("j{i}"), "template": {"spec": {"template": {"spec": {"containers": [container]}}}}})
+    };
+    let jobs: Vec<_> = (0..200).map(job).collect();
+    let object = json!({"metadata": {"name": "a"}, "spec": {"replicatedJobs": jobs}});
+    let body = review("u", ("jobset.x-k8s.io", "JobSet"), "CREATE", &object).to_string();
+    let request = head(body.len()).replace("/mutate", "/validate-workload") + &body;
+    let mut crowd = Vec::new();
+    for i in 0..MOST {
+        let mut client = client_with_buffers(&server, 10 + i / 2, 64 << 10)?;
+        let sent = client.stream.conn.writer().write_all(request.as_bytes());
+        client.stream.conn.send_close_notify();
+        sent.and_then(|()| client.stream.flush()).map_err(|e| e.to_string())?;
+        crowd.push(client);
+    }
+    for last in 2..8 {
+        let answer = || server.client_at(last)?.post("/mutate", answered.as_bytes());
+        until("another client is answered", || Ok(answer().is_ok_and(|answer| answer.status == 200)))?;
+    }
+    drop(crowd);
     Ok(())
 }
 

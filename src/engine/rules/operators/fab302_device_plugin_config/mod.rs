@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>) {
     for configuration in configurations(context) {
-        if let Err(NotRead::Fault(fault)) = &configuration.faults {
+        if let Err(NotRead::Fault(fault)) = &configuration.text.faults {
             findings.add_in_text(
                 &configuration.pointer,
                 fault.spot,
