@@ -32,9 +32,9 @@ use std::sync::Arc;
 /// What a long text of a change takes in a result and in an output, for each 512 bytes.
 const WORK_OF_CHANGE: usize = 128;
 
-/// What any object takes, however short it is: its result has about 1.7 KB in memory. So most objects of a long document have 30
-/// bytes at least, as much as an apiVersion and a kind.
-const WORK_OF_OBJECT: usize = 600;
+/// What any object takes, however short it is: its result takes about 4 KB of memory. The budget grows by as much for 60 bytes, and a
+/// pod with a name and a container has more.
+const WORK_OF_OBJECT: usize = 1_200;
 
 /// Bytes of an object that are read and decided on in one unit of the work of a run, apart from what decisions count.
 const BYTES_OF_OBJECT_PER_WORK: usize = 4;

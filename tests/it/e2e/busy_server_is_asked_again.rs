@@ -4,9 +4,8 @@ use super::support::api::Api;
 use super::support::plane::Plane;
 use super::support::site::{PROFILE_LABEL, Site, training_pod};
 use super::trial;
-use crate::support::server::review;
+use crate::support::jobset_with_long_decision::jobset_with_long_decision;
 use crate::support::suite::{Outcome, Suite};
-use serde_json::json;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -26,17 +25,6 @@ fn create(api: &mut Api, namespace: &str) -> Result<Duration, String> {
     }
 }
 
-/// A JobSet with a decision that takes many times as long as reading it does: its templates differ.
-fn long_decision() -> serde_json::Value {
-    let template = |job: usize| {
-        let variable = |i: usize| json!({"name": format!("V{job}X{i}"), "value": "x"});
-        let container = json!({"name": "a", "image": "x", "resources": {"limits": {"nvidia.com/gpu": 8}},
-            "env": (0..100).map(variable).collect::<Vec<_>>()});
-        json!({"name": format!("j{job}"), "template": {"spec": {"template": {"spec": {"containers": [container]}}}}})
-    };
-    json!({"metadata": {"name": "a"}, "spec": {"replicatedJobs": (0..250).map(template).collect::<Vec<_>>()}})
-}
-
 /// The server decides on one request at a time here, and other clients send it requests with long decisions: a request has its
 /// place during the decision only. A create may come in between two of them, so the trial is repeated.
 fn busy(plane: &Plane) -> Outcome {
@@ -44,8 +32,7 @@ fn busy(plane: &Plane) -> Outcome {
     let namespace = plane.namespace(&[PROFILE_LABEL])?;
     let mut api = Api::connect(plane)?;
     create(&mut api, &namespace)?;
-    let long = review("u", ("jobset.x-k8s.io", "JobSet"), "CREATE", &long_decision());
-    let long = long.to_string().into_bytes();
+    let long = jobset_with_long_decision(250).into_bytes();
     let refused = || site.server.metric("fabric_admission_shed_total{reason=\"requests\"}");
     let mut tries = Vec::new();
     for _ in 0..20 {

@@ -12,6 +12,7 @@ pub(crate) mod generated_placement;
 pub(crate) mod generated_world;
 pub(crate) mod helm;
 pub(crate) mod in_the_pod;
+pub(crate) mod jobset_with_long_decision;
 pub(crate) mod many_profiles_and_nodes;
 pub(crate) mod monitor;
 pub(crate) mod peak_memory;

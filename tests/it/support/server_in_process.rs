@@ -2,6 +2,7 @@
 
 use crate::support::Scratch;
 use crate::support::server::{Client, certificate, trusting};
+use fabric_admission::facts::EnforcementMode;
 use fabric_admission::server::{Certificate, Facts, Limits, LogDecisions, Settings, run};
 use fabric_admission::snapshot::Snapshot;
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -32,7 +33,7 @@ impl InProcess {
             },
             tls12: false,
             clients: None,
-            workloads: None,
+            workloads: Some(EnforcementMode::Enforce),
             network_objects: None,
             log_decisions: LogDecisions::default(),
             lame_duck: Duration::ZERO,

@@ -2,6 +2,7 @@
 
 use super::requests_over_budget_get_503::{head, until};
 use crate::support::generated_world::World;
+use crate::support::jobset_with_long_decision::jobset_with_long_decision;
 use crate::support::server::{Client, bare_pod, review, trusting};
 use crate::support::server_in_process::InProcess;
 use crate::support::suite::{Outcome, Suite};
@@ -74,32 +75,26 @@ fn make_room() -> Outcome {
     Ok(())
 }
 
-/// Clients send a request, end TLS, and keep TCP open. Their decisions are given up, and nobody has a use for their connections.
+/// Clients send a request, end TLS while it is decided on, and keep TCP open. Nobody has a use for their connections.
 fn ended() -> Outcome {
-    const MOST: u8 = 6;
-    let limits = Limits { connections: MOST.into(), write: Duration::from_secs(60), ..Limits::default() };
-    let (server, answered) = server_with_long_answers(limits)?;
-    let job = |i: usize| {
-        let container =
-            json!({"name": format!("c{i}"), "image": "i", "resources": {"limits": {"nvidia.com/gpu": 8}}});
-        json!({"name": format!("j{i}"), "template": {"spec": {"template": {"spec": {"containers": [container]}}}}})
-    };
-    let jobs: Vec<_> = (0..200).map(job).collect();
-    let object = json!({"metadata": {"name": "a"}, "spec": {"replicatedJobs": jobs}});
-    let body = review("u", ("jobset.x-k8s.io", "JobSet"), "CREATE", &object).to_string();
+    const CROWD: u8 = 6;
+    let limits = Limits { connections: CROWD.into(), write: Duration::from_secs(60), ..Limits::default() };
+    let (server, _) = server_with_long_answers(limits)?;
+    let body = jobset_with_long_decision(250);
     let request = head(body.len()).replace("/mutate", "/validate-workload") + &body;
     let mut crowd = Vec::new();
-    for i in 0..MOST {
-        let mut client = client_with_buffers(&server, 10 + i / 2, 64 << 10)?;
-        let sent = client.stream.conn.writer().write_all(request.as_bytes());
+    for i in 0..CROWD {
+        let mut client = server.client_at(10 + i / 2)?;
+        client.stream.write_all(request.as_bytes()).map_err(|e| e.to_string())?;
+        until("it is decided on", || Ok(server.metric("fabric_admission_requests_in_flight")? > 0.0))?;
         client.stream.conn.send_close_notify();
-        sent.and_then(|()| client.stream.flush()).map_err(|e| e.to_string())?;
+        client.stream.flush().map_err(|e| e.to_string())?;
+        until("it has ended", || Ok(server.metric("fabric_admission_connections")? == 0.0))?;
         crowd.push(client);
     }
-    for last in 2..8 {
-        let answer = || server.client_at(last)?.post("/mutate", answered.as_bytes());
-        until("another client is answered", || Ok(answer().is_ok_and(|answer| answer.status == 200)))?;
-    }
+    let pod = review("u", ("", "Pod"), "CREATE", &bare_pod()).to_string();
+    let answer = server.client_at(2)?.post("/mutate", pod.as_bytes())?;
+    assert_eq!((answer.status, server.shed("connections")?), (200, 0.0));
     drop(crowd);
     Ok(())
 }
