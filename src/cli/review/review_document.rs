@@ -105,8 +105,8 @@ pub(in crate::cli) fn review_all_documents_and_report_unread(
 /// Reports that the budget of the run is used up, so this object and the objects after it are not reviewed.
 fn report_work_used_up(document: &Document, source: &Source, review: &mut DocumentReview) {
     let message = "this object and all that follow are not reviewed: the inputs cause far more work than their size \
-                   explains (many objects that are compared with each other, or repeated by YAML aliases); review \
-                   them in several runs";
+                   explains (many objects that are empty, compared with each other, or repeated by YAML aliases); \
+                   review them in several runs";
     // Once for a document: it may have a thousand objects.
     if !review.unread.iter().any(|unread| unread.message == message) {
         let (file, line, column) = (Arc::clone(&document.file), source.line, 1);

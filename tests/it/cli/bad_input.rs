@@ -68,6 +68,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("bad_input::utf16", || Ok(broken(b"\xff\xfek\0i\0n\0d\0", (1, 1), "UTF-16")?));
     suite.add("bad_input::alias_bomb", || Ok(broken(bomb().as_bytes(), (1, 5), "alias")?));
     suite.add("bad_input::work_far_beyond_the_size_of_the_input", || Ok(too_much_work()?));
+    suite.add("bad_input::more_empty_objects_than_real_ones_fit", || Ok(too_many_empty_objects()?));
     suite.add("bad_input::work_far_beyond_the_size_of_an_audited_file", || Ok(too_much_work_of_an_audit()?));
     suite.add("bad_input::deep_flow", || {
         let deep = format!("kind: {}{}\n", "[".repeat(100_000), "]".repeat(100_000));
@@ -137,6 +138,15 @@ fn too_much_work() -> Result<(), String> {
     // What was reviewed before is reported.
     let results = report["results"].as_array().map_or(0, Vec::len);
     if (10..4000).contains(&results) { Ok(()) } else { Err(format!("{results} results")) }
+}
+
+/// Objects without content: a list of 2 MB used a gigabyte of memory.
+fn too_many_empty_objects() -> Result<(), String> {
+    let text = format!("apiVersion: v1\nkind: PodList\nitems: [{}]\n", "{},".repeat(30_000));
+    let ran = run(&["review", "--no-config", "-o", "json", "-"], text.as_bytes(), root())?;
+    let report = report_with_error_about_work(&ran)?;
+    let results = report["results"].as_array().map_or(0, Vec::len);
+    if (10_000..20_000).contains(&results) { Ok(()) } else { Err(format!("{results} results")) }
 }
 
 /// The audit too ends there, and shows the results so far.
