@@ -92,7 +92,8 @@ struct Port {
 }
 
 impl Port {
-    /// Serves a connection, or closes it if there are too many: before its handshake, which costs more than any answer.
+    /// Serves a connection, or resets it if there are too many: before its handshake, which costs more than any answer. Of a
+    /// connection that is closed, the kernel keeps what a client does not acknowledge.
     fn serve_or_close(&self, stream: TcpStream, peer: SocketAddr, connections: &mut JoinSet<()>) {
         let watch = ConnectionWatch::new();
         let place = match self.table.take_place_evict_or_refuse(peer.ip(), &watch) {
@@ -102,6 +103,7 @@ impl Port {
                     Refused::Peer => Shed::PeerConnections,
                     Refused::Full => Shed::Connections,
                 });
+                let _ = stream.set_zero_linger();
                 return;
             }
         };

@@ -27,6 +27,9 @@ use tower::ServiceExt;
 /// While the server stops, an unused connection is served for this long: its first request may be in transit.
 const FIRST_REQUEST: Duration = Duration::from_secs(1);
 
+/// How long a client has to take the alert that ends its handshake.
+const END_OF_HANDSHAKE: Duration = Duration::from_secs(1);
+
 /// How often the server looks whether a connection that is to end has a request in progress.
 const LOOK_FOR_REQUEST: Duration = Duration::from_millis(50);
 
@@ -53,7 +56,8 @@ impl Connection {
         let allowance = RecordAllowance::new();
         let counted = CountedRecords::new(stream.clone(), Arc::clone(&allowance));
         let Some(tls) = handshakes.complete_or_count(counted, &allowance, &state, &caller).await else {
-            return;
+            let sooner = caller.watch.wait_until_asked_to_make_room();
+            return stream.end_and_wait_for_client_or_reset(END_OF_HANDSHAKE, sooner).await;
         };
         state.metrics.count_opened_connection();
         let unread = UnreadAnswers::of_connection(caller.address, Arc::clone(&state.budgets.waiting));

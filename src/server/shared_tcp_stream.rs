@@ -13,6 +13,9 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
+/// How often the server looks whether a client that has closed its side has taken all bytes.
+const LOOK: Duration = Duration::from_millis(10);
+
 /// Bytes of a client that are read and dropped while its end is awaited.
 const MOST_DROPPED: usize = 64 * 1024;
 
@@ -36,8 +39,7 @@ impl SharedTcpStream {
         TcpStreamHandle(Arc::downgrade(&self.0))
     }
 
-    /// Ends our side, and completes once the client has closed its own: it has taken all bytes then. After the time the
-    /// connection is reset.
+    /// Ends our side, and completes once the client has taken all bytes and closed its own. After the time the connection is reset.
     pub(super) async fn end_and_wait_for_client_or_reset(
         &self,
         time: Duration,
@@ -54,21 +56,28 @@ impl SharedTcpStream {
         }
     }
 
-    /// Whether the client has closed its side; `false` if it sends too much first.
+    /// Whether the client has closed its side and taken all bytes; `false` if it sends too much first.
     async fn is_closed_by_client(&self) -> bool {
         let (mut part, mut dropped) = ([0; 4096], 0);
         while dropped <= MOST_DROPPED {
             if self.0.readable().await.is_err() {
-                return true;
+                break;
             }
             match self.0.try_read(&mut part) {
-                Ok(0) => return true,
-                Ok(bytes) => dropped += bytes,
+                Ok(bytes) if bytes > 0 => dropped += bytes,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return true,
+                Ok(_) | Err(_) => break,
             }
         }
-        false
+        if dropped > MOST_DROPPED {
+            return false;
+        }
+        // A client may close its side and take nothing. The kernel forgets who the client is once both sides have acknowledged the
+        // end of the other, and so all bytes (net/ipv4/af_inet.c, `inet_getname`: ENOTCONN in the state TCP_CLOSE).
+        while self.0.peer_addr().is_ok() {
+            tokio::time::sleep(LOOK).await;
+        }
+        true
     }
 }
 
@@ -136,5 +145,73 @@ impl AsyncWrite for SharedTcpStream {
     }
     fn is_write_vectored(&self) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::time::Instant;
+    use tokio::net::TcpSocket;
+
+    const TIME: Duration = Duration::from_millis(400);
+
+    /// Sends 16 KiB to a client with a smaller buffer and ends the connection. How long that took, and what the client reads then.
+    fn ended(
+        client: impl FnOnce(std::net::TcpStream) -> io::Result<usize> + Send + 'static,
+    ) -> (Duration, io::Result<usize>) {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.set_recv_buffer_size(2048).unwrap();
+            let connected = socket.connect(listener.local_addr().unwrap()).await.unwrap().into_std().unwrap();
+            connected.set_nonblocking(false).unwrap();
+            let stream = SharedTcpStream::new(listener.accept().await.unwrap().0);
+            assert_eq!(stream.0.try_write(&[b'x'; 16 << 10]).unwrap(), 16 << 10);
+            let client = std::thread::spawn(move || client(connected));
+            let began = Instant::now();
+            stream.end_and_wait_for_client_or_reset(TIME, std::future::pending()).await;
+            drop(stream);
+            (began.elapsed(), client.join().unwrap())
+        })
+    }
+
+    fn read_to_end(mut client: std::net::TcpStream) -> io::Result<usize> {
+        client.read_to_end(&mut Vec::new())
+    }
+
+    #[test]
+    fn who_takes_everything_is_not_reset() {
+        let (took, read) = ended(read_to_end);
+        assert_eq!(read.unwrap(), 16 << 10);
+        assert!(took < TIME, "{took:?}");
+        let (took, read) = ended(|client| {
+            client.shutdown(std::net::Shutdown::Write)?;
+            std::thread::sleep(TIME / 4);
+            read_to_end(client)
+        });
+        assert_eq!(read.unwrap(), 16 << 10);
+        assert!(took < TIME, "{took:?}");
+    }
+
+    /// The kernel would keep what such a client does not take for 20 s, and nobody would count it.
+    #[test]
+    fn who_ends_its_side_and_takes_nothing_is_reset() {
+        for ends in [true, false] {
+            let (took, read) = ended(move |mut client| {
+                if ends {
+                    client.shutdown(std::net::Shutdown::Write)?;
+                } else {
+                    client.write_all(b"x")?;
+                }
+                std::thread::sleep(TIME * 2);
+                read_to_end(client)
+            });
+            assert_eq!(read.unwrap_err().kind(), io::ErrorKind::ConnectionReset);
+            assert!(took >= TIME, "{took:?}");
+        }
     }
 }

@@ -32,9 +32,15 @@ use std::sync::Arc;
 /// What a long text of a change takes in a result and in an output, for each 512 bytes.
 const WORK_OF_CHANGE: usize = 128;
 
-/// What any object takes, however short it is: its result takes about 4 KB of memory. The budget grows by as much for 60 bytes, and a
-/// pod with a name and a container has more.
-const WORK_OF_OBJECT: usize = 1_200;
+/// What any object takes, however short it is.
+const WORK_OF_OBJECT: usize = 50;
+
+/// Objects of a document after which each takes more. The results of all objects of a document are in memory together, about 4 KB for
+/// each.
+const MANY_OBJECTS: usize = 4_096;
+
+/// What each further object takes. The budget grows by as much for 60 bytes, and a pod with a name and a container has more.
+const WORK_OF_FURTHER_OBJECT: usize = 1_200;
 
 /// Bytes of an object that are read and decided on in one unit of the work of a run, apart from what decisions count.
 const BYTES_OF_OBJECT_PER_WORK: usize = 4;
@@ -51,8 +57,8 @@ pub(in crate::cli) fn review_document(
 ) -> DocumentReview {
     let mut review = DocumentReview::default();
     setting.work.add_input(document.text.len());
-    for found in objects_in(document) {
-        setting.work.spend(WORK_OF_OBJECT);
+    for (number, found) in objects_in(document).into_iter().enumerate() {
+        setting.work.spend(if number < MANY_OBJECTS { WORK_OF_OBJECT } else { WORK_OF_FURTHER_OBJECT });
         match found {
             ObjectSkippedOrUnread::Object(object) => self::add_results_of_object(
                 GivenObject { file, object: &object },

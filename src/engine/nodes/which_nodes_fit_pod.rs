@@ -11,6 +11,7 @@ use super::taints_and_tolerations::{Taint, Toleration, Tolerations};
 use crate::decision_limits::{DecisionLimits, NEVER};
 use crate::pod::PodView;
 use crate::pod::affinity_and_tolerations::{NodeSelectorRequirement, NodeSelectorTerm};
+use crate::pod::limits_and_costs_of_pods::MAX_NODE_SELECTOR;
 use crate::profile::schema::LabelSelector;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
@@ -58,9 +59,10 @@ impl<'a> NodeConstraintsOfPod<'a> {
     #[must_use]
     pub fn of(pod: &'a PodView<'a>) -> Self {
         let Some(spec) = &pod.spec else { return Self::default() };
-        // The API server itself adds tolerations, so that they have a limit of their own.
-        let any_labels =
-            Self::count_node_conditions(pod, CONDITIONS_OF_COMPARISON) > MAX_CONDITIONS_OR_TOLERATIONS;
+        // A pod with a longer selector gets no profile, so nothing depends on it. The API server itself adds tolerations, so that
+        // they have a limit of their own.
+        let any_labels = spec.node_selector.as_ref().is_some_and(|s| s.0.len() > MAX_NODE_SELECTOR)
+            || Self::count_node_conditions(pod, CONDITIONS_OF_COMPARISON) > MAX_CONDITIONS_OR_TOLERATIONS;
         let any_taints = pod.tolerations().len() > MAX_CONDITIONS_OR_TOLERATIONS;
         let pairs = spec.node_selector.iter().filter(|_| !any_labels).flat_map(|s| s.iter());
         let mut at: BTreeMap<&str, usize> = BTreeMap::new();

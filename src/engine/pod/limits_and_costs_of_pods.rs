@@ -29,7 +29,7 @@ pub const MAX_CHECKED_VALUES: usize = 80_000;
 pub const TEXT_PER_VALUE: usize = 8;
 /// What an entry of the node selector, a requirement or value of the node affinity, or a toleration takes to check, as a number
 /// of such values.
-pub const COST_OF_NODE_CONDITION: usize = 2;
+pub const COST_OF_NODE_CONDITION: usize = 4;
 /// The same for a variable.
 pub const COST_OF_VARIABLE: usize = 2;
 /// The same for an annotation of a pod.

@@ -25,7 +25,9 @@ pub(super) fn add(suite: &mut Suite) {
 fn per_peer() -> Outcome {
     let server = start(Limits { connections_per_peer: 3, ..Limits::default() })?;
     let crowd: Vec<Client> = (0..3).map(|_| server.client_at(2)).collect::<Result<_, _>>()?;
-    assert!(closed(&connect_from(2, server.webhook)?)?, "a fourth of one address");
+    // The reset may come before the client has looked.
+    let fourth = connect_from(2, server.webhook).map_or(Ok(true), |stream| closed(&stream))?;
+    assert!(fourth, "a fourth of one address is closed");
     assert_eq!(server.shed("peer_connections")?, 1.0);
     assert_eq!(server.client_at(3)?.post("/mutate", b"{}")?.status, 400, "another address");
     drop(crowd);
