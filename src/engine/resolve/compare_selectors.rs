@@ -7,7 +7,7 @@ use crate::nodes::{
 };
 use crate::profile::Profile;
 use crate::snapshot::{Catalog, ConditionsByNodeLabel, Snapshot};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Most terms of an affinity that are compared; a pod with more counts as fitting.
@@ -87,12 +87,16 @@ impl<'a> Conditions<'a> {
         deadline: &DecisionLimits<'_>,
     ) -> Self {
         let catalog = snapshot.catalog();
+        // A node selector has each key once, so that a condition on another label changes nothing.
+        let of_terms: BTreeSet<&str> =
+            constraints.terms.iter().flatten().flat_map(|term| &term.labels).map(|r| r.key).collect();
         let mut shared = ByLabel::new();
         for requirement in &constraints.selector {
-            shared.entry(requirement.key).or_default().add_requirement(*requirement);
+            if catalog.asks_for_label(requirement.key) || of_terms.contains(requirement.key) {
+                shared.entry(requirement.key).or_default().add_requirement(*requirement);
+            }
         }
         let Some(terms) = &constraints.terms else {
-            shared.retain(|key, _| catalog.asks_for_label(key));
             shared.values_mut().for_each(CombinedConditions::remove_excluded_values);
             let named = classes_of_named_nodes(&constraints.selector, HOSTNAME_LABEL, snapshot, deadline);
             return Self {
