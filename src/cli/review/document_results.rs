@@ -14,6 +14,13 @@ pub(super) struct GivenObject<'a> {
     pub(super) object: &'a InputObject<'a>,
 }
 
+/// Bytes of changes that are planned and written in one unit of the work of a run. A profile adds up to 520 KB to a short pod.
+const BYTES_OF_CHANGES_PER_WORK: usize = 4;
+
+/// Bytes of changes of a document after which each takes a unit. The outputs in YAML and diffs have the changes of all objects of a
+/// document in memory together, about three times.
+const MANY_BYTES_OF_CHANGES: usize = 32 << 20;
+
 /// The results of one document.
 #[derive(Default)]
 pub(in crate::cli) struct DocumentReview {
@@ -24,6 +31,8 @@ pub(in crate::cli) struct DocumentReview {
     pub(super) templated: Vec<ObjectWithPlaceholders>,
     /// Templates for an estimate, where one is asked for: those of one workload follow each other.
     pub(super) estimated: Vec<(WorkloadToEstimate, PodsToEstimate)>,
+    /// Of the patches of all results.
+    pub(super) bytes_of_changes: usize,
 }
 
 /// The object that makes some pods, as an estimate names it.
@@ -34,6 +43,13 @@ pub(super) struct WorkloadToEstimate {
 }
 
 impl DocumentReview {
+    /// What further changes take (bytes of a patch).
+    pub(super) fn count_changes_and_their_work(&mut self, bytes: usize) -> usize {
+        let few = bytes.min(MANY_BYTES_OF_CHANGES.saturating_sub(self.bytes_of_changes));
+        self.bytes_of_changes = self.bytes_of_changes.saturating_add(bytes);
+        few / BYTES_OF_CHANGES_PER_WORK + (bytes - few)
+    }
+
     /// The number of the result for an object itself: the one that is there, or `own`.
     pub(super) fn find_or_add_result_of_object(&mut self, own: Option<Box<ReviewedObject>>) -> usize {
         let Some(own) = own else { return self.results.len() };

@@ -29,18 +29,15 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// What a long text of a change takes in a result and in an output, for each 512 bytes.
-const WORK_OF_CHANGE: usize = 128;
-
 /// What any object takes, however short it is.
 const WORK_OF_OBJECT: usize = 50;
 
-/// Objects of a document after which each takes more. The results of all objects of a document are in memory together, about 4 KB for
-/// each.
+/// Objects of a document after which each takes more. The results of all objects of a document are in memory together, 4 to 7 KB for
+/// each, and 16 KB with changes in YAML.
 const MANY_OBJECTS: usize = 4_096;
 
-/// What each further object takes. The budget grows by as much for 60 bytes, and a pod with a name and a container has more.
-const WORK_OF_FURTHER_OBJECT: usize = 1_200;
+/// What each further object takes. The budget grows by as much for 120 bytes, and a pod with a name, a container and a GPU has more.
+const WORK_OF_FURTHER_OBJECT: usize = 2_400;
 
 /// Bytes of an object that are read and decided on in one unit of the work of a run, apart from what decisions count.
 const BYTES_OF_OBJECT_PER_WORK: usize = 4;
@@ -111,8 +108,8 @@ pub(in crate::cli) fn review_all_documents_and_report_unread(
 /// Reports that the budget of the run is used up, so this object and the objects after it are not reviewed.
 fn report_work_used_up(document: &Document, source: &Source, review: &mut DocumentReview) {
     let message = "this object and all that follow are not reviewed: the inputs cause far more work than their size \
-                   explains (many objects that are empty, compared with each other, or repeated by YAML aliases); \
-                   review them in several runs";
+                   explains (many objects that are empty, compared with each other, repeated by YAML aliases, or much \
+                   shorter than their changes); review them in several runs";
     // Once for a document: it may have a thousand objects.
     if !review.unread.iter().any(|unread| unread.message == message) {
         let (file, line, column) = (Arc::clone(&document.file), source.line, 1);
@@ -342,8 +339,7 @@ fn add_result_of_template(
             let passes = 2 + findings.filter(|finding| finding.spot.is_some()).count();
             setting.work.spend(passes.saturating_mul(json.len() / BYTES_PER_WORK));
             // Equal templates share one decision, but each has the changes.
-            let changes = decision.plan.changes.iter().map(|change| change.edit.cost_in_planned_values() - 1);
-            setting.work.spend(changes.sum::<usize>().saturating_mul(WORK_OF_CHANGE));
+            setting.work.spend(review.count_changes_and_their_work(decision.patch.text().len()));
             if setting.work.is_spent() {
                 return;
             }

@@ -69,6 +69,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("bad_input::alias_bomb", || Ok(broken(bomb().as_bytes(), (1, 5), "alias")?));
     suite.add("bad_input::work_far_beyond_the_size_of_the_input", || Ok(too_much_work()?));
     suite.add("bad_input::more_empty_objects_than_real_ones_fit", || Ok(too_many_empty_objects()?));
+    suite.add("bad_input::changes_far_longer_than_the_pods", || Ok(too_long_changes()?));
     suite.add("bad_input::work_far_beyond_the_size_of_an_audited_file", || Ok(too_much_work_of_an_audit()?));
     suite.add("bad_input::deep_flow", || {
         let deep = format!("kind: {}{}\n", "[".repeat(100_000), "]".repeat(100_000));
@@ -147,6 +148,25 @@ fn too_many_empty_objects() -> Result<(), String> {
     let report = report_with_error_about_work(&ran)?;
     let results = report["results"].as_array().map_or(0, Vec::len);
     if (10_000..25_000).contains(&results) { Ok(()) } else { Err(format!("{results} results")) }
+}
+
+/// A profile with long variables for many short pods: 1 MB of input used 5.9 GB of memory.
+fn too_long_changes() -> Result<(), String> {
+    let variables: String = (0..32)
+        .map(|number| {
+            format!("    - {{name: NCCL_X{number}, value: {}, reason: r, source: s}}\n", "x".repeat(4_000))
+        })
+        .collect();
+    let pod = "- {spec: {containers: [{resources: {limits: {nvidia.com/gpu: 8}}}]}}\n";
+    let text = format!(
+        "apiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {{name: long}}\nspec:\n  base: roce-sriov\n  \
+         env:\n{variables}---\napiVersion: v1\nkind: PodList\nitems:\n{}",
+        pod.repeat(700)
+    );
+    let args = ["review", "--no-config", "--profile", "long", "-o", "json", "-"];
+    let report = report_with_error_about_work(&run(&args, text.as_bytes(), root())?)?;
+    let results = report["results"].as_array().map_or(0, Vec::len);
+    if (250..600).contains(&results) { Ok(()) } else { Err(format!("{results} results")) }
 }
 
 /// The audit too ends there, and shows the results so far.

@@ -77,6 +77,20 @@ pub(crate) fn add(suite: &mut Suite) {
         let kept = std::fs::read_to_string(scratch.path().join("all.yaml")).map_err(|e| e.to_string())?;
         Ok(same("the input", POLICIES, kept.as_str())?)
     });
+    suite.add("what_a_review_shows::yaml_of_json_behind_another_document_is_read_again", || {
+        let first = "{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"a\"}}\n";
+        for escape in ["\\/", "\\ud83d\\ude00", "\\uD800"] {
+            let second = first.replace("\"a\"}", &format!("\"b\"}}, \"data\": {{\"k\": \"{escape}\"}}"));
+            let scratch = scratch()?;
+            scratch.write("stream.json", format!("{first}{second}"))?;
+            let printed = review(&scratch, &["-o", "yaml", "stream.json"])?;
+            same("exit code", 0, printed.code)?;
+            scratch.write("printed.yaml", &printed.stdout)?;
+            let again = review(&scratch, &["-o", "yaml", "printed.yaml"])?;
+            same(escape, (0, printed.stdout.as_str()), (again.code, again.stdout.as_str()))?;
+        }
+        Ok(())
+    });
     suite.add("what_a_review_shows::partial_results_are_marked", || Ok(partial()?));
     suite.add("what_a_review_shows::why_of_a_denied_pod_ends_with_1", || {
         let pod = |names: &str| {
