@@ -169,27 +169,25 @@ impl ConnectionWatch {
         idle.then(|| self.age(self.idle_since.load(Ordering::Acquire)))
     }
 
-    /// How long a body has been coming, if one is.
-    fn body_age(&self) -> Option<Duration> {
-        match self.body_since.load(Ordering::Acquire) {
-            0 => None,
-            since => Some(self.age(since)),
-        }
-    }
-
     /// What the connection waits for from its client, if it does, and how long it has. An answer is waited for only while no
     /// further request is being decided.
-    pub(super) fn awaited_from_client_and_how_long(&self) -> Option<(Waits, Duration)> {
-        let since = |since: &AtomicU64| self.age(since.load(Ordering::Acquire));
+    pub(super) fn awaited_from_client_and_how_long(&self, now: Instant) -> Option<(Waits, Duration)> {
+        let age_of_connection = now.saturating_duration_since(self.began);
+        let how_long = |since: u64| age_of_connection.saturating_sub(Duration::from_millis(since));
+        let how_long_if_at_all = |since: &AtomicU64| match since.load(Ordering::Acquire) {
+            0 => None,
+            since => Some(how_long(since)),
+        };
+        let idle = || how_long(self.idle_since.load(Ordering::Acquire));
         match self.state.load(Ordering::Acquire) {
-            ENDED => Some((Waits::End, since(&self.idle_since))),
-            HANDSHAKE => Some((Waits::Handshake, self.age_of_connection())),
-            IDLE => Some(match self.answer_age() {
-                None => (Waits::Idle, since(&self.idle_since)),
+            ENDED => Some((Waits::End, idle())),
+            HANDSHAKE => Some((Waits::Handshake, age_of_connection)),
+            IDLE => Some(match how_long_if_at_all(&self.answer_since) {
+                None => (Waits::Idle, idle()),
                 Some(age) => (Waits::Answer, age),
             }),
-            BUSY => Some((Waits::Body, self.body_age()?)),
-            header => Some((Waits::Header, self.age(header))),
+            BUSY => Some((Waits::Body, how_long_if_at_all(&self.body_since)?)),
+            header => Some((Waits::Header, how_long(header))),
         }
     }
 
@@ -198,7 +196,7 @@ impl ConnectionWatch {
         let hurried = self.hurried.load(Ordering::Acquire);
         self.evicted.load(Ordering::Acquire)
             && self
-                .awaited_from_client_and_how_long()
+                .awaited_from_client_and_how_long(Instant::now())
                 .is_some_and(|(waits, age)| hurried || !waits.may_be_in_transit(age))
     }
 

@@ -1,8 +1,7 @@
 //! The open connections, by address. Which of them closes when there are too many: [`super::which_connection_closes`].
 
 use super::connection_activity_and_slow_clients::{ConnectionWatch, Waits};
-use super::which_connection_closes::{self, Dispensable};
-use std::collections::HashMap;
+use super::which_connection_closes::{self, ConnectionsByAddress, Dispensable};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,20 +25,32 @@ pub(super) struct OpenConnections {
 #[derive(Debug, Default)]
 struct Rows {
     next: u64,
-    open: HashMap<u64, (IpAddr, Arc<ConnectionWatch>)>,
-    peers: HashMap<IpAddr, usize>,
+    /// Of all addresses (count).
+    count: usize,
+    by_address: ConnectionsByAddress,
 }
 
 impl Rows {
-    fn remove(&mut self, number: u64) -> Option<Arc<ConnectionWatch>> {
-        let (peer, watch) = self.open.remove(&number)?;
-        if let Some(count) = self.peers.get_mut(&peer) {
-            *count -= 1;
-            if *count == 0 {
-                self.peers.remove(&peer);
-            }
+    fn add(&mut self, peer: IpAddr, watch: &Arc<ConnectionWatch>) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        self.count += 1;
+        self.by_address.entry(peer).or_default().insert(number, Arc::clone(watch));
+        number
+    }
+
+    fn remove(&mut self, peer: IpAddr, number: u64) -> Option<Arc<ConnectionWatch>> {
+        let own = self.by_address.get_mut(&peer)?;
+        let watch = own.remove(&number)?;
+        self.count -= 1;
+        if own.is_empty() {
+            self.by_address.remove(&peer);
         }
         Some(watch)
+    }
+
+    fn count_of_address(&self, peer: IpAddr) -> usize {
+        self.by_address.get(&peer).map_or(0, |own| own.len())
     }
 }
 
@@ -47,6 +58,7 @@ impl Rows {
 #[derive(Debug)]
 pub(super) struct Place {
     table: Arc<OpenConnections>,
+    peer: IpAddr,
     number: u64,
     /// What the connection that made room was waiting for.
     pub(super) made_room: Option<Waits>,
@@ -66,25 +78,22 @@ impl OpenConnections {
         // A dual-stack socket shows IPv4 addresses as IPv4-mapped IPv6.
         let peer = peer.to_canonical();
         let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        if rows.peers.get(&peer).is_some_and(|count| *count >= self.per_peer) {
+        if rows.count_of_address(peer) >= self.per_peer {
             return Err(Refused::Peer);
         }
         let mut made_room = None;
-        if rows.open.len() >= self.most {
-            let Dispensable { number, waits, coming } =
-                which_connection_closes::choose_connection_to_evict(&rows.open, &rows.peers, self.most, peer)
+        if rows.count >= self.most {
+            let Dispensable { peer, number, waits, coming } =
+                which_connection_closes::choose_connection_to_evict(&rows.by_address, self.most, peer)
                     .ok_or(Refused::Full)?;
             // It leaves the table before it is gone, so that it is not chosen twice.
-            if let Some(other) = rows.remove(number) {
+            if let Some(other) = rows.remove(peer, number) {
                 other.ask_to_make_room(coming);
                 made_room = Some(waits);
             }
         }
-        let number = rows.next;
-        rows.next += 1;
-        rows.open.insert(number, (peer, Arc::clone(watch)));
-        *rows.peers.entry(peer).or_default() += 1;
-        Ok(Place { table: Arc::clone(self), number, made_room })
+        let number = rows.add(peer, watch);
+        Ok(Place { table: Arc::clone(self), peer, number, made_room })
     }
 }
 
@@ -92,9 +101,9 @@ impl OpenConnections {
     /// Asks every connection to end once it is idle.
     pub(super) fn ask_all_to_end_once_idle(&self) {
         let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut numbers: Vec<&u64> = rows.open.keys().collect();
-        numbers.sort_unstable();
-        for (_, watch) in numbers.into_iter().filter_map(|number| rows.open.get(number)) {
+        let mut watches: Vec<_> = rows.by_address.values().flatten().collect();
+        watches.sort_unstable_by_key(|(number, _)| **number);
+        for (_, watch) in watches {
             watch.ask_to_end_once_idle();
         }
     }
@@ -102,7 +111,7 @@ impl OpenConnections {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.table.rows.lock().unwrap_or_else(PoisonError::into_inner).remove(self.number);
+        self.table.rows.lock().unwrap_or_else(PoisonError::into_inner).remove(self.peer, self.number);
     }
 }
 
@@ -137,7 +146,10 @@ mod tests {
         );
         drop(place);
         assert!(table.take_place_evict_or_refuse(peer(1), &ConnectionWatch::new()).is_ok());
-        assert!(table.rows.lock().unwrap().peers.is_empty(), "an address without connections is forgotten");
+        assert!(
+            table.rows.lock().unwrap().by_address.is_empty(),
+            "an address without connections is forgotten"
+        );
     }
 
     /// A connection in the middle of a body.
@@ -189,7 +201,7 @@ mod tests {
             open.extend(table.take_place_evict_or_refuse(peer(1), &busy()));
         }
         assert_eq!(table.take_place_evict_or_refuse(peer(1), &busy()).unwrap_err(), Refused::Full);
-        let count = |last| table.rows.lock().unwrap().peers[&peer(last)];
+        let count = |last| table.rows.lock().unwrap().count_of_address(peer(last));
         assert_eq!((count(1), count(2), count(3), gone(&idle)), (11, 10, 11, 2));
     }
 
@@ -259,7 +271,7 @@ mod tests {
         deciding.record_answer_ready();
         deciding.record_complete_header();
         deciding.record_complete_body();
-        assert_eq!(deciding.awaited_from_client_and_how_long(), None);
+        assert_eq!(deciding.awaited_from_client_and_how_long(std::time::Instant::now()), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::open_connections::Place;
 use super::shared_state::State;
 use super::shared_tcp_stream::SharedTcpStream;
 use super::tls_handshake::{Tls, TlsHandshakes};
-use super::tls_records_without_data::{CountedRecords, RecordAllowance};
+use super::tls_records_without_data::RecordAllowance;
 use super::unread_answers::UnreadAnswers;
 use axum::Router;
 use axum::http::{HeaderValue, header};
@@ -54,8 +54,8 @@ impl Connection {
         let _ = stream.set_nodelay(true);
         let stream = SharedTcpStream::new(stream);
         let allowance = RecordAllowance::new();
-        let counted = CountedRecords::new(stream.clone(), Arc::clone(&allowance));
-        let Some(tls) = handshakes.complete_or_count(counted, &allowance, &state, &caller).await else {
+        let Some(tls) = handshakes.complete_or_count(stream.clone(), &allowance, &state, &caller).await
+        else {
             let sooner = caller.watch.wait_until_asked_to_make_room();
             return stream.end_and_wait_for_client_or_reset(END_OF_HANDSHAKE, sooner).await;
         };

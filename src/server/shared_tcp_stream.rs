@@ -6,15 +6,16 @@
 
 use rustix::net::{Shutdown, shutdown};
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Weak};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
-/// How often the server looks whether a client that has closed its side has taken all bytes.
-const LOOK: Duration = Duration::from_millis(10);
+/// How often the server looks whether a client that has closed its side has taken all bytes: at first, and after a while.
+const FIRST_LOOK: Duration = Duration::from_millis(10);
+const LATER_LOOK: Duration = Duration::from_millis(200);
 
 /// Bytes of a client that are read and dropped while its end is awaited.
 const MOST_DROPPED: usize = 64 * 1024;
@@ -32,6 +33,12 @@ impl SharedTcpStream {
     pub(super) fn reset_when_dropped(&self) {
         // Only a socket that is closed already has no such option.
         let _ = self.0.set_zero_linger();
+    }
+
+    /// Whether the client has closed or reset the connection, as far as the kernel has said, although bytes of it may not be read yet.
+    pub(super) fn is_given_up_by_client(&self) -> bool {
+        let ready = pin!(self.0.ready(Interest::READABLE)).poll(&mut Context::from_waker(Waker::noop()));
+        matches!(ready, Poll::Ready(Ok(ready)) if ready.is_read_closed())
     }
 
     /// To reset it from elsewhere, as long as somebody has it.
@@ -74,8 +81,10 @@ impl SharedTcpStream {
         }
         // A client may close its side and take nothing. The kernel forgets who the client is once both sides have acknowledged the
         // end of the other, and so all bytes (net/ipv4/af_inet.c, `inet_getname`: ENOTCONN in the state TCP_CLOSE).
+        let mut pause = FIRST_LOOK;
         while self.0.peer_addr().is_ok() {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(pause).await;
+            pause = LATER_LOOK.min(pause * 2);
         }
         true
     }
@@ -195,6 +204,28 @@ mod tests {
         });
         assert_eq!(read.unwrap(), 16 << 10);
         assert!(took < TIME, "{took:?}");
+    }
+
+    /// A client that goes away before its message is read. The kernel keeps what came before the end, but not before a reset.
+    #[test]
+    fn a_client_that_goes_away_is_seen_before_its_message_is_read() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            for reset in [false, true] {
+                let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+                let stream = SharedTcpStream::new(listener.accept().await.unwrap().0);
+                client.write_all(b"hello").unwrap();
+                tokio::time::sleep(TIME / 8).await;
+                assert!(!stream.is_given_up_by_client());
+                if reset {
+                    rustix::net::sockopt::set_socket_linger(&client, Some(Duration::ZERO)).unwrap();
+                }
+                drop(client);
+                tokio::time::sleep(TIME / 8).await;
+                assert!(stream.is_given_up_by_client(), "reset: {reset}");
+            }
+        });
     }
 
     /// The kernel would keep what such a client does not take for 20 s, and nobody would count it.

@@ -47,7 +47,7 @@ impl TlsHandshakes {
     /// and there is `None`.
     pub(super) async fn complete_or_count(
         &self,
-        stream: CountedRecords<SharedTcpStream>,
+        stream: SharedTcpStream,
         allowance: &Arc<RecordAllowance>,
         state: &Arc<State>,
         caller: &Caller,
@@ -99,12 +99,13 @@ impl TlsHandshakes {
     /// closes them again would make connections wait that are already closed.
     async fn shake(
         self,
-        stream: CountedRecords<SharedTcpStream>,
+        stream: SharedTcpStream,
         allowance: Arc<RecordAllowance>,
         state: Arc<State>,
         caller: Caller,
     ) -> io::Result<Tls> {
-        let hello = LazyConfigAcceptor::new(Acceptor::default(), stream).await?;
+        let counted = CountedRecords::new(stream.clone(), Arc::clone(&allowance));
+        let hello = LazyConfigAcceptor::new(Acceptor::default(), counted).await?;
         if hello.client_hello().alpn().is_some_and(|mut names| names.nth(MOST_PROTOCOLS).is_some()) {
             return Err(io::Error::other("the client offers too many protocols"));
         }
@@ -113,7 +114,14 @@ impl TlsHandshakes {
         let is_next_step_long = || self.is_second_message_long || !is_certificate_sent();
         let turn = || state.budgets.turns.wait_for_turn_of_handshake(caller.address);
         let config = Arc::clone(&self.config);
-        take_steps_in_turns(async { hello.into_stream(config).await }, turn, is_next_step_long).await
+        let answer = async {
+            // Clients that go away while they wait for a turn would take the time of those that are still there.
+            if stream.is_given_up_by_client() {
+                return Err(io::ErrorKind::ConnectionAborted.into());
+            }
+            hello.into_stream(config).await
+        };
+        take_steps_in_turns(answer, turn, is_next_step_long).await
     }
 }
 

@@ -68,6 +68,9 @@ impl<'de> Deserialize<'de> for Data {
                 let mut data = Data::default();
                 while let Some((Text(key), raw)) = map.next_entry::<Text<'de>, &'de RawValue>()? {
                     // The API server accepts only texts. In a file, another value does not make the object unreadable.
+                    if !raw.get().starts_with('"') {
+                        continue;
+                    }
                     let Ok(Text(text)) = reader::read::<Text<'de>>(raw.get()) else { continue };
                     if key == "config.json" {
                         data.config = Some(text.clone().into_owned());

@@ -90,7 +90,7 @@ pub(super) fn decide_templates_and_workload<'a, T: Clone>(
         templates_by_shape::find_templates_within_deadline(request.json, request.deadline);
     // Offline, the part is an error of the input.
     let part = not_searched.as_ref().filter(|_| !writes_patches);
-    let unseen = UnseenTemplates { too_many: templates.len() > MAX_TEMPLATES, part };
+    let unseen = UnseenTemplates { too_many: templates.len() > MAX_TEMPLATES, part, of_runtime: false };
     templates.truncate(MAX_TEMPLATES);
     let gangs = gangs(request, &templates);
     let for_several = (templates.len() > 1).then(|| snapshot.sharing_answers_between_pods());
@@ -145,6 +145,15 @@ struct UnseenTemplates<'a> {
     too_many: bool,
     /// The first part that the search leaves out.
     part: Option<&'a PartNotSearched<'a>>,
+    /// Whether those of a training runtime are among them.
+    of_runtime: bool,
+}
+
+impl UnseenTemplates<'_> {
+    /// Whether all that makes pods may be unseen.
+    fn may_be_all(self) -> bool {
+        self.part.is_some() || self.of_runtime
+    }
 }
 
 /// What is said of the object itself.
@@ -160,10 +169,11 @@ fn decide_workload_itself(
         true => workloads_without_template::findings(request, holds, snapshot, decide_workload_without_plans),
         false => (ScopeOfParts::default(), Vec::new()),
     };
+    let unseen = UnseenTemplates { of_runtime: looked.without_runtime, ..unseen };
     let examined = || seen.iter().filter_map(SeenTemplate::examined_if_may_get_profile);
     looked.any |= seen.iter().any(|s| !matches!(s.state, State::Unseen));
     // Nobody knows what a template that is not checked asks for.
-    let incomplete = unseen.too_many || unseen.part.is_some();
+    let incomplete = unseen.too_many || unseen.may_be_all();
     let unchecked = incomplete || seen.iter().any(|s| matches!(s.state, State::Unchecked));
     looked.any |= incomplete;
     looked.of_profile |= unchecked || examined().next().is_some();
@@ -238,14 +248,14 @@ fn check_workload_rules_of_each_maker(
         });
     }
     // What is left out may be all that makes pods.
-    if unseen.part.is_some() {
+    if unseen.may_be_all() {
         makers.entry("").or_insert_with(|| (whole(), None, Vec::new()));
     }
     let mut findings = Vec::new();
     // The templates that nobody looks at may ask for a fabric, although those before them do not.
     let asked = |(maker, _, views): &&Made<'_>| {
         last == Some(maker.pointer.as_str())
-            || maker.pointer.is_empty() && unseen.part.is_some()
+            || maker.pointer.is_empty() && unseen.may_be_all()
             || views.iter().any(|v| v.asked.is_some() || !v.compared)
     };
     for (maker, gang, templates) in makers.values().filter(asked).take_while(|_| !request.deadline.is_over())
@@ -262,6 +272,7 @@ fn check_workload_rules_of_each_maker(
             templates,
             incomplete: last == Some(maker.pointer.as_str()),
             not_searched: unseen.part.filter(|_| maker.pointer.is_empty()),
+            without_runtime: unseen.of_runtime && maker.pointer.is_empty(),
             snapshot,
         }));
     }

@@ -42,6 +42,8 @@ pub(super) struct ScopeOfParts {
     pub(super) any: bool,
     /// Whether a profile may be for any of it.
     pub(super) of_profile: bool,
+    /// Whether a training runtime is known and not followed.
+    pub(super) without_runtime: bool,
 }
 
 impl ScopeOfParts {

@@ -14,6 +14,7 @@ use crate::snapshot::Snapshot;
 use crate::text::{escaped_and_cut, json_pointer_token, parse_document_within_limit};
 use memchr::memmem;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -48,12 +49,24 @@ struct JobSetOfTrainJob {
     both_say_resources: bool,
 }
 
-/// What is looked at and found in the pods of a TrainJob whose runtime is known; `None` where it is not known.
+/// Why a TrainJob is checked without its runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WithoutRuntime {
+    /// The runtime is not known, or is none that makes a JobSet.
+    Unknown,
+    /// The TrainJob, the runtime, or what is copied between them, is over a limit; or a patch has directives.
+    NotFollowed,
+}
+
+/// What is looked at and found in the pods of a TrainJob whose runtime is known.
+///
+/// # Errors
+/// Why it is not followed.
 pub(super) fn findings(
     request: WorkloadRequest<'_>,
     snapshot: &Snapshot,
     decide: Decide,
-) -> Option<(ScopeOfParts, Vec<Finding>)> {
+) -> Result<(ScopeOfParts, Vec<Finding>), WithoutRuntime> {
     let joined = build_job_set_of_train_job(request, snapshot, RuntimeResourceHandling::Merged)?;
     let (looked, mut found) = joined.findings(request, snapshot, decide);
     // The version of Trainer is not known: a problem of only some versions is not an error.
@@ -74,7 +87,7 @@ pub(super) fn findings(
             }
         }
     }
-    Some((looked, found))
+    Ok((looked, found))
 }
 
 impl JobSetOfTrainJob {
@@ -123,39 +136,49 @@ fn build_job_set_of_train_job(
     request: WorkloadRequest<'_>,
     snapshot: &Snapshot,
     reading: RuntimeResourceHandling,
-) -> Option<JobSetOfTrainJob> {
-    let job = parse_document_within_limit(request.json).ok()?;
-    let spec = job.get("spec")?;
-    let text = |key: &str| spec.get("runtimeRef")?.get(key)?.as_str().filter(|t| !t.is_empty());
-    let (kind, name, runtime) = find_stored_runtime_within_limits(text, request.namespace, snapshot)?;
-    let runtime = parse_document_within_limit(runtime).ok()?;
-    let mut set = runtime.pointer("/template/spec").filter(|s| s.is_object())?.clone();
-    if set.get("replicatedJobs")?.as_array()?.len() > MAX_JOBS {
-        return None;
+) -> Result<JobSetOfTrainJob, WithoutRuntime> {
+    use WithoutRuntime::{NotFollowed, Unknown};
+    let job = crate::json::reader::read::<JobWithRawSpec<'_>>(request.json).map_err(|_| Unknown)?;
+    let spec = job.spec.ok_or(Unknown)?.get();
+    let reference = crate::json::reader::read::<JobSpec<'_>>(spec).ok().and_then(|spec| spec.runtime_ref);
+    let reference = reference.ok_or(Unknown)?;
+    let (kind, name, runtime) =
+        find_stored_runtime(|key| reference.text(key), request.namespace, snapshot).ok_or(Unknown)?;
+    if !is_small_enough_to_copy(runtime) {
+        return Err(NotFollowed);
+    }
+    let spec = parse_document_within_limit(spec).map_err(|_| NotFollowed)?;
+    let runtime = parse_document_within_limit(runtime).map_err(|_| NotFollowed)?;
+    let mut set = runtime.pointer("/template/spec").filter(|s| s.is_object()).ok_or(Unknown)?.clone();
+    let jobs = set.get("replicatedJobs").and_then(Value::as_array).ok_or(Unknown)?;
+    if jobs.len() > MAX_JOBS {
+        return Err(NotFollowed);
     }
     let mut places = SourcesOfMergedValues::default();
-    apply_runtime_patches(spec, &mut set, &mut places, request.deadline)?;
+    apply_runtime_patches(&spec, &mut set, &mut places, request.deadline).ok_or(NotFollowed)?;
     let policy = runtime.get("mlPolicy").unwrap_or(&Value::Null);
     let trainer = spec.get("trainer").unwrap_or(&Value::Null);
-    let jobs = set.get_mut("replicatedJobs")?.as_array_mut()?;
+    let jobs = set.get_mut("replicatedJobs").and_then(Value::as_array_mut).ok_or(Unknown)?;
     if jobs.len() > MAX_JOBS {
-        return None;
+        return Err(NotFollowed);
     }
     let mut both_say_resources = false;
     for (index, job) in jobs.iter_mut().enumerate() {
         let at = format!("/spec/replicatedJobs/{index}");
-        both_say_resources |= lay_trainer_over_job(job, &at, trainer, policy, reading, &mut places)?;
+        both_say_resources |=
+            lay_trainer_over_job(job, &at, trainer, policy, reading, &mut places).ok_or(NotFollowed)?;
     }
     let name_of =
         |job: &Value| escaped_and_cut(job.get("name").and_then(Value::as_str).unwrap_or_default(), 63);
     let jobs = jobs.iter().map(name_of).collect();
     let metadata = runtime.pointer("/template/metadata").filter(|m| m.is_object()).cloned();
     let mut metadata = metadata.unwrap_or_else(|| json!({}));
-    for key in ["name", "generateName", "namespace"] {
-        if let (Some(value), Some(object)) =
-            (job.pointer(&format!("/metadata/{key}")), metadata.as_object_mut())
-        {
-            object.insert(key.to_owned(), value.clone());
+    let names = job.metadata.unwrap_or_default();
+    for (key, value) in
+        [("name", names.name), ("generateName", names.generate_name), ("namespace", names.namespace)]
+    {
+        if let (Some(value), Some(object)) = (value, metadata.as_object_mut()) {
+            object.insert(key.to_owned(), value.0.into());
         }
     }
     // Trainer suspends and resumes the JobSet with its TrainJob.
@@ -169,13 +192,13 @@ fn build_job_set_of_train_job(
     let json = set.to_string();
     // A patch may add fields that no JobSet has, with further templates in them.
     if memmem::find_iter(json.as_bytes(), b"\"containers\"").count() > MAX_JOBS {
-        return None;
+        return Err(NotFollowed);
     }
-    Some(JobSetOfTrainJob { json, places, runtime, jobs, both_say_resources })
+    Ok(JobSetOfTrainJob { json, places, runtime, jobs, both_say_resources })
 }
 
 /// The runtime that the texts of a reference name, if it is known: kind, name and the JSON text of its `spec`.
-fn find_stored_runtime_within_limits<'r, 's>(
+fn find_stored_runtime<'r, 's>(
     text: impl Fn(&str) -> Option<&'r str>,
     namespace: &str,
     snapshot: &'s Snapshot,
@@ -190,8 +213,27 @@ fn find_stored_runtime_within_limits<'r, 's>(
         _ => return None,
     };
     let name = text("name")?;
-    let spec = &snapshot.training_runtime(namespace, name)?.spec;
-    is_small_enough_to_copy(spec).then_some((kind, name, spec))
+    Some((kind, name, &snapshot.training_runtime(namespace, name)?.spec))
+}
+
+/// A TrainJob whose `spec` is read only if its runtime is known. Its labels and managed fields do not count for limits.
+#[derive(Deserialize)]
+struct JobWithRawSpec<'a> {
+    #[serde(borrow, default, deserialize_with = "optional_struct")]
+    metadata: Option<Names<'a>>,
+    #[serde(borrow, default)]
+    spec: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Names<'a> {
+    #[serde(borrow, default)]
+    name: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    generate_name: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    namespace: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -204,7 +246,17 @@ struct Job<'a> {
 #[serde(rename_all = "camelCase")]
 struct JobSpec<'a> {
     #[serde(borrow, default)]
-    runtime_ref: Option<Pairs<'a, Option<Text<'a>>>>,
+    runtime_ref: Option<RuntimeReference<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct RuntimeReference<'a>(#[serde(borrow)] Pairs<'a, Option<Text<'a>>>);
+
+impl RuntimeReference<'_> {
+    fn text(&self, key: &str) -> Option<&str> {
+        self.0.get(key)?.as_deref().filter(|text| !text.is_empty())
+    }
 }
 
 /// The stored runtime that the decision on a TrainJob reads as well.
@@ -214,8 +266,8 @@ pub(super) fn stored_runtime_of_train_job<'s>(
     snapshot: &'s Snapshot,
 ) -> Option<&'s str> {
     let reference = crate::json::reader::read::<Job<'_>>(json).ok()?.spec?.runtime_ref?;
-    let text = |key: &str| reference.get(key)?.as_deref().filter(|t: &&str| !t.is_empty());
-    Some(find_stored_runtime_within_limits(text, namespace, snapshot)?.2)
+    let runtime = find_stored_runtime(|key| reference.text(key), namespace, snapshot)?.2;
+    is_small_enough_to_copy(runtime).then_some(runtime)
 }
 
 /// Lays the patches of the TrainJob over the JobSet: `runtimePatches`, and what older versions had in its place. `None`

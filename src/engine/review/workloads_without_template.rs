@@ -3,8 +3,9 @@
 //! of an LLMInferenceService, which its controller lays over others. What they say is judged; what they do not say is
 //! not, since the other part may say it.
 
+use super::findings_on_train_job_with_runtime::{self, WithoutRuntime};
 use super::workload_request::{Decide, distinct_findings_up_to_limit};
-use super::{PodRequest, ScopeOfParts, WorkloadRequest, decide_pod, findings_on_train_job_with_runtime};
+use super::{PodRequest, ScopeOfParts, WorkloadRequest, decide_pod};
 use crate::decision_limits::DecisionLimits;
 use crate::json::annotations_of_object::AnnotationsOfObject;
 use crate::json::types_of_decoded_fields::optional_struct;
@@ -36,17 +37,19 @@ pub(super) fn findings(
     snapshot: &Snapshot,
     decide: Decide,
 ) -> (ScopeOfParts, Vec<Finding>) {
-    if holds == WherePodsAre::Trainer
-        && let Some(joined) = findings_on_train_job_with_runtime::findings(request, snapshot, decide)
-    {
-        return joined;
+    let mut looked = ScopeOfParts::default();
+    if holds == WherePodsAre::Trainer {
+        match findings_on_train_job_with_runtime::findings(request, snapshot, decide) {
+            Ok(joined) => return joined,
+            Err(why) => looked.without_runtime = why == WithoutRuntime::NotFollowed,
+        }
     }
     let parts = match holds {
         WherePodsAre::Templates => Vec::new(),
         WherePodsAre::Trainer => partial_pod_of_train_job(request.json).into_iter().collect(),
         WherePodsAre::BareSpecs => bare_specs(request.json, request.deadline),
     };
-    let (mut looked, mut found) = (ScopeOfParts::default(), Vec::<Finding>::new());
+    let mut found = Vec::<Finding>::new();
     for part in parts.into_iter().take_while(|_| !request.deadline.is_over()) {
         let pod = PodRequest { gang: part.gang.as_ref(), writes_patch: false, ..request.pod_request() };
         // A value of another type is for the API server to refuse.

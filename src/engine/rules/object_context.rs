@@ -64,6 +64,17 @@ const NICS_PER_BUDGET_VALUE: usize = 3;
 /// Longest profile that is read (bytes): its files have at most 192 KiB, and etcd stores no object of more than 1.5 MiB.
 const MAX_PROFILE: usize = 2 << 20;
 
+/// A profile that is not too long to be read.
+pub(super) fn read_profile_within_limit(json: &str) -> Result<FabricProfile, DecodeError> {
+    match json.len() {
+        ..=MAX_PROFILE => decode(json),
+        length => {
+            let message = format!("the object has {length} bytes, and at most {MAX_PROFILE} are read");
+            Err(DecodeError { pointer: String::new(), message })
+        }
+    }
+}
+
 impl<'a> ObjectContext<'a> {
     /// An object that is given as JSON text.
     #[must_use]
@@ -109,13 +120,7 @@ impl<'a> ObjectContext<'a> {
 
     /// The profile that the object is.
     pub(super) fn profile(&self) -> &Result<FabricProfile, DecodeError> {
-        self.views.profile.get_or_init(|| match self.json.len() {
-            ..=MAX_PROFILE => decode(self.json),
-            length => {
-                let message = format!("the object has {length} bytes, and at most {MAX_PROFILE} are read");
-                Err(DecodeError { pointer: String::new(), message })
-            }
-        })
+        self.views.profile.get_or_init(|| read_profile_within_limit(self.json))
     }
 
     /// `spec.ipam`, the text of a JSON object in the kinds of which an operator makes networks, and the object. Not a text that

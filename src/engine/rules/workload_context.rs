@@ -36,6 +36,8 @@ pub struct WorkloadContext<'a> {
     pub incomplete: bool,
     /// The first part of the object that the search for templates leaves out.
     pub(crate) not_searched: Option<&'a PartNotSearched<'a>>,
+    /// Whether the object is a TrainJob that is checked without its training runtime, although the runtime is known.
+    pub without_runtime: bool,
     /// Everything else that is known.
     pub snapshot: &'a Snapshot,
 }

@@ -31,6 +31,7 @@ fn joined(kind: &str, runtime: &str, job: &Value) -> Option<JobSetOfTrainJob> {
     let mut builder = Builder::default();
     builder.add(Layer::Input, "trainer.kubeflow.org", kind, runtime, "team").unwrap();
     build_job_set_of_train_job(request(&job.to_string()), &builder.build(), RuntimeResourceHandling::Merged)
+        .ok()
 }
 
 fn job(spec: Value) -> Value {
@@ -231,4 +232,43 @@ fn a_runtime_with_more_text_or_values_than_the_limit_is_not_followed() {
     assert!(!is_followed_with(json!("x".repeat(MAX_COPIED_BYTES))));
     assert!(is_followed_with(json!(vec![1; MAX_COPIED_VALUES - 200])));
     assert!(!is_followed_with(json!(vec![1; MAX_COPIED_VALUES])));
+}
+
+/// Rules that a TrainJob breaks only together with its runtime, and FAB820 where it is checked without the runtime.
+fn rules_broken_by(job: &Value) -> Vec<&'static str> {
+    let runtime = RUNTIME
+        .replace(r#""limits":{"cpu":"1","nvidia.com/gpu":"1"}"#, r#""limits":{"nvidia.com/gpu":"many"}"#);
+    let mut builder = Builder::default();
+    builder.add(Layer::Input, "trainer.kubeflow.org", "ClusterTrainingRuntime", &runtime, "team").unwrap();
+    let job = job.to_string();
+    let decided = decide_workload(request(&job), &builder.build());
+    let found = decided.own.into_iter().flat_map(|own| own.findings).map(|finding| finding.rule);
+    found.filter(|rule| ["FAB201", "FAB820"].contains(rule)).collect()
+}
+
+/// Before, a TrainJob with much of anything was allowed without a word.
+#[test]
+fn a_train_job_that_is_checked_without_its_runtime_says_so() {
+    let overrides = |count: usize| json!({"podTemplateOverrides": vec![json!({"targetJobs": [{"name": "none"}]}); count]});
+    let variables = |count: usize| {
+        let env: Vec<Value> = (0..count).map(|n| json!({"name": format!("V{n}"), "value": "1"})).collect();
+        json!({"trainer": {"env": env}})
+    };
+    for (few, many) in [
+        (overrides(60), overrides(66)),
+        (variables(300), variables(600)),
+        (json!({"trainer": {"args": ["x"]}}), json!({"trainer": {"args": ["x".repeat(300_000)]}})),
+        (
+            json!({}),
+            json!({"runtimePatches": [{"trainingRuntimeSpec": {"template": {"spec": {"$patch": "replace"}}}}]}),
+        ),
+    ] {
+        assert_eq!(rules_broken_by(&job(few)), ["FAB201"]);
+        assert_eq!(rules_broken_by(&job(many)), ["FAB820"]);
+    }
+    let mut long = job(json!({}));
+    long["metadata"]["managedFields"] = json!(vec![json!({"f:spec": {"f:trainer": {}}}); 20_000]);
+    assert_eq!(rules_broken_by(&long), ["FAB201"]);
+    long["spec"]["runtimeRef"]["name"] = json!("other");
+    assert!(rules_broken_by(&long).is_empty(), "a runtime that is not known");
 }

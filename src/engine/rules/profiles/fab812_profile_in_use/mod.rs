@@ -1,10 +1,9 @@
 //! FAB812: FabricProfile changed or deleted while namespaces use it.
 
-use crate::json::decode_with_place::decode_object as decode;
 use crate::profile::{FabricProfile, Profile};
 use crate::resolve::{count_enforcing_namespaces, namespaces_that_use};
 use crate::rules::finding::{FindingsOfRule, Severity};
-use crate::rules::object_context::{ObjectContext, ObjectEvent};
+use crate::rules::object_context::{ObjectContext, ObjectEvent, read_profile_within_limit};
 use crate::rules::object_kinds::FABRIC_PROFILE;
 use crate::rules::rule_declaration::{Rule, files};
 use crate::snapshot::Snapshot;
@@ -76,7 +75,7 @@ fn check_deletion(context: &ObjectContext<'_>, findings: &mut FindingsOfRule<'_>
 }
 
 fn read_and_check_profile(json: &str, context: &ObjectContext<'_>) -> Option<(FabricProfile, Profile)> {
-    let profile: FabricProfile = decode(json).ok()?;
+    let profile = read_profile_within_limit(json).ok()?;
     let resolved = Profile::checked_with_base(&profile, context.snapshot.bases()).ok()?;
     Some((profile, resolved))
 }

@@ -37,6 +37,13 @@ fn check_workload(context: &WorkloadContext<'_>, findings: &mut FindingsOfRule<'
             "Split the object, so that each part is within this limit.",
         );
     }
+    if context.without_runtime {
+        findings.add(
+            "/spec/runtimeRef",
+            "the TrainJob and its training runtime have too many values or too long texts, or a patch has a directive: the webhook checks the TrainJob without its runtime".to_owned(),
+            "Use fewer and shorter patches, variables and arguments; a pod is checked with all of them when it is created.",
+        );
+    }
     let templates = context.templates.iter();
     if let Some((first, are_not)) = first_template_and_words(templates.clone().filter(|t| !t.checked)) {
         findings.add(
