@@ -14,11 +14,8 @@ pub(super) struct GivenObject<'a> {
     pub(super) object: &'a InputObject<'a>,
 }
 
-/// Bytes of changes that are planned and written in one unit of the work of a run. A profile adds up to 520 KB to a short pod.
-const BYTES_OF_CHANGES_PER_WORK: usize = 4;
-
-/// Bytes of changes of a document after which each takes a unit. The outputs in YAML and diffs have the changes of all objects of a
-/// document in memory together, about three times.
+/// Bytes of changes of a document after which each further one takes a unit of the work of a run. The outputs in YAML and diffs have the
+/// changes of all objects of a document in memory together, about three times.
 const MANY_BYTES_OF_CHANGES: usize = 32 << 20;
 
 /// The results of one document.
@@ -43,11 +40,12 @@ pub(super) struct WorkloadToEstimate {
 }
 
 impl DocumentReview {
-    /// What further changes take (bytes of a patch).
-    pub(super) fn count_changes_and_their_work(&mut self, bytes: usize) -> usize {
-        let few = bytes.min(MANY_BYTES_OF_CHANGES.saturating_sub(self.bytes_of_changes));
+    /// What it takes to keep the changes of a further object in memory.
+    pub(super) fn work_of_keeping_changes(&mut self, further: &[ReviewedObject]) -> usize {
+        let bytes = further.iter().map(|r| r.decision.patch.text().len()).sum();
+        let few = MANY_BYTES_OF_CHANGES.saturating_sub(self.bytes_of_changes);
         self.bytes_of_changes = self.bytes_of_changes.saturating_add(bytes);
-        few / BYTES_OF_CHANGES_PER_WORK + (bytes - few)
+        bytes.saturating_sub(few)
     }
 
     /// The number of the result for an object itself: the one that is there, or `own`.
