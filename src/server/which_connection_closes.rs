@@ -10,8 +10,11 @@ use std::time::Instant;
 /// A light user has at most this part (1/16) of all connections, 64 of 1,024: an API server keeps 25 idle ones.
 const DIVISOR_OF_LIGHT_USER: usize = 16;
 
-/// The open connections of each address, by their numbers.
-pub(super) type ConnectionsByAddress = HashMap<IpAddr, BTreeMap<u64, Arc<ConnectionWatch>>>;
+/// The open connections of each address.
+pub(super) type ConnectionsByAddress = HashMap<IpAddr, ConnectionsByNumber>;
+
+/// The open connections of one address, in the order in which they came.
+pub(super) type ConnectionsByNumber = BTreeMap<u64, Arc<ConnectionWatch>>;
 
 /// A connection that can go.
 #[derive(Debug)]
@@ -40,14 +43,14 @@ pub(super) fn choose_connection_to_evict(
     newcomer: IpAddr,
 ) -> Option<Dispensable> {
     let now = Instant::now();
-    let own = open.get(&newcomer).map_or(0, BTreeMap::len);
+    let own = open.get(&newcomer).map_or(0, ConnectionsByNumber::len);
     // Addresses that have connections, with that of the newcomer.
     let addresses = open.len() + usize::from(own == 0);
     let share = most / addresses;
     let mut by_count: Vec<_> =
         open.iter().map(|(peer, connections)| (connections.len(), *peer, connections)).collect();
     by_count.sort_unstable_by_key(|(count, ..)| Reverse(*count));
-    let of_count = |alike: &[(usize, IpAddr, &BTreeMap<u64, Arc<ConnectionWatch>>)]| {
+    let of_count = |alike: &[(usize, IpAddr, &ConnectionsByNumber)]| {
         let count = alike.first()?.0;
         if own > share && count < own && count <= most / DIVISOR_OF_LIGHT_USER {
             return None;

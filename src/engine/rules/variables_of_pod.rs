@@ -8,7 +8,7 @@ use crate::json::types_of_decoded_fields::{List, Text};
 use crate::nccl::variable_table::Variable;
 use crate::nccl::variable_table::{find_variable, may_be_in_table, may_set_known_variable};
 use crate::plan::pod_with_plan::PodWithPlan;
-use crate::pod::limits_and_costs_of_pods::TEXT_PER_VALUE;
+use crate::pod::limits_and_costs_of_pods::{BYTES_PER_WORD, TEXT_PER_VALUE};
 use crate::pod::pod_fields::{Container, Volume};
 use crate::pod::shell::{EffectsOnVariables, SettingEffect, read_shell_text, read_words_without_shell};
 use crate::pod::variable_sources::EnvFrom;
@@ -86,9 +86,6 @@ const MAX_CONTAINERS: usize = 64;
 
 /// Longest value of a ConfigMap that is known (bytes). Values of variables are short lists.
 const MAX_VALUE: usize = 4 << 10;
-
-/// What each word of commands counts for beside its text (bytes): 195,000 words of five bytes took 100 ms.
-const BYTES_PER_WORD: usize = 16;
 
 /// The text that may still be read.
 struct TextBudget<'d> {

@@ -40,7 +40,7 @@ fn check_workload(context: &WorkloadContext<'_>, findings: &mut FindingsOfRule<'
     if context.without_runtime {
         findings.add(
             "/spec/runtimeRef",
-            "the TrainJob and its training runtime have too many values or too long texts, or a patch has a directive: the webhook checks the TrainJob without its runtime".to_owned(),
+            "the TrainJob and its training runtime have too many values or too long texts, or a patch has a directive: the webhook checks the TrainJob without its runtime",
             "Use fewer and shorter patches, variables and arguments; a pod is checked with all of them when it is created.",
         );
     }
@@ -92,9 +92,11 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         Some(OverLimit::NodeSelector) => ("/spec/nodeSelector", "entries in nodeSelector", MAX_NODE_SELECTOR),
         Some(OverLimit::Labels) => ("/metadata/labels", "labels", MAX_LABELS),
         Some(OverLimit::Claims) => ("/spec/resourceClaims", "resource claims", MAX_CLAIMS),
-        Some(OverLimit::Commands) => {
-            ("/spec/containers", "bytes of text in command and args of its containers", MAX_COMMANDS_LENGTH)
-        }
+        Some(OverLimit::Commands) => (
+            "/spec/containers",
+            "bytes in command and args of its containers (each word counts as 16 further bytes)",
+            MAX_COMMANDS_LENGTH,
+        ),
         Some(OverLimit::ResourceNames) => {
             ("/spec/containers", "different resources in its containers", MAX_RESOURCE_NAMES)
         }
