@@ -74,7 +74,8 @@ impl EstimateRequest {
         templates: &[PodsToEstimate],
     ) -> Option<String> {
         let first = templates.first()?;
-        let pods = templates.iter().map(|template| template.pods).sum::<Option<u64>>();
+        let pods =
+            templates.iter().try_fold(0_u64, |pods, template| Some(pods.saturating_add(template.pods?)));
         let Some(pods) = pods else { return Some("the number of pods is unknown".to_owned()) };
         let gpus = templates.iter().map(|t| t.pods.unwrap_or(0).saturating_mul(u64::from(t.gpus)));
         let gpus = u32::try_from(gpus.fold(0, u64::saturating_add)).unwrap_or(u32::MAX);

@@ -115,7 +115,7 @@ impl FollowedLogs {
                 };
                 let Reading { lines, line, .. } = file;
                 lines.push(buffer.get(..length).unwrap_or_default(), |cut| {
-                    *line += 1;
+                    *line += u64::from(cut.begins_line);
                     self.log.add_line(cut, Place { input: 0, line: *line });
                 });
                 file.offset += length as u64;

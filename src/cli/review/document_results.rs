@@ -14,7 +14,7 @@ pub(super) struct GivenObject<'a> {
     pub(super) object: &'a InputObject<'a>,
 }
 
-/// Bytes of changes of a document after which each further one takes a unit of the work of a run. The outputs in YAML and diffs have the
+/// Bytes of changes of a document after which each two further ones take a unit of the work of a run. The outputs in YAML and diffs have the
 /// changes of all objects of a document in memory together, about three times.
 const MANY_BYTES_OF_CHANGES: usize = 32 << 20;
 
@@ -45,7 +45,7 @@ impl DocumentReview {
         let bytes = further.iter().map(|r| r.decision.patch.text().len()).sum();
         let few = MANY_BYTES_OF_CHANGES.saturating_sub(self.bytes_of_changes);
         self.bytes_of_changes = self.bytes_of_changes.saturating_add(bytes);
-        bytes.saturating_sub(few)
+        bytes.saturating_sub(few) / 2
     }
 
     /// The number of the result for an object itself: the one that is there, or `own`.

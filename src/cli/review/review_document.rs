@@ -30,10 +30,13 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 /// Bytes of changes that are planned and written in one unit of the work of a run. A profile adds up to 520 KB to a short pod.
-const BYTES_OF_CHANGES_PER_WORK: usize = 4;
+const BYTES_OF_CHANGES_PER_WORK: usize = 8;
 
 /// What any object takes, however short it is.
 const WORK_OF_OBJECT: usize = 50;
+
+/// What a finding takes: its place is looked for, and it is kept until the results of the document are written.
+const WORK_OF_FINDING: usize = 100;
 
 /// Objects of a document after which each takes more. The results of all objects of a document are in memory together, 4 to 7 KB for
 /// each, and 16 KB with changes in YAML.
@@ -171,6 +174,8 @@ fn add_results_of_object(
         );
     }
     setting.work.spend(review.work_of_keeping_changes(&decided.results));
+    let findings = decided.results.iter().map(|result| result.decision.findings.len());
+    setting.work.spend(findings.sum::<usize>().saturating_mul(WORK_OF_FINDING));
     // A decision that used up the budget was cut short: its findings are incomplete.
     if setting.work.is_spent() {
         return report_work_used_up_at(given, review);

@@ -99,7 +99,7 @@ fn read_input_into_log(log: &mut Log, input: usize, file: &Path) -> io::Result<(
         };
         let chunk = buffer.get(..length).unwrap_or_default();
         lines.push(chunk, |cut| {
-            line += 1;
+            line += u64::from(cut.begins_line);
             log.add_line(cut, Place { input, line });
         });
         unfinished = match memchr::memrchr(b'\n', chunk) {
@@ -116,7 +116,7 @@ fn read_input_into_log(log: &mut Log, input: usize, file: &Path) -> io::Result<(
         }
     }
     lines.end_with_unfinished_line(|cut| {
-        line += 1;
+        line += u64::from(cut.begins_line);
         log.add_line(cut, Place { input, line });
     });
     Ok(())

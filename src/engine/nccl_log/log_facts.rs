@@ -77,7 +77,9 @@ const SETTINGS: [&str; 8] = [
 impl Log {
     /// Takes a line, cut by [`super::Lines`].
     pub fn add_line(&mut self, cut: super::split_lines::Cut<'_>, place: Place) {
-        self.lines += 1;
+        self.lines += u64::from(cut.begins_line);
+        // What is cut off of any line may be text of NCCL.
+        self.skipped.long += u64::from(cut.long);
         if memchr::memmem::find(cut.bytes, b"CCL ").is_none() {
             self.add_ucx_line(&cut, place);
             return;
@@ -100,7 +102,6 @@ impl Log {
             }
         };
         self.nccl_lines += 1;
-        self.skipped.long += u64::from(cut.long);
         if !cut.ended {
             self.skipped.cut += 1;
             return;

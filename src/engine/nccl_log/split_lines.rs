@@ -1,27 +1,34 @@
 //! Lines out of chunks of bytes, in bounded memory.
 
-use memchr::memchr;
+use memchr::memchr2;
 
 /// Bytes of a line that are read; the longest line of NCCL has 1024 after its head (NVIDIA/nccl src/debug.cc).
 pub const LONGEST_LINE: usize = 4096;
 
-/// Cuts chunks into lines.
+/// Cuts chunks into lines. A carriage return ends a part of a line: a progress bar is drawn again behind it, and may be followed by
+/// other text without a line feed between them.
 #[derive(Debug, Default)]
 pub struct Lines {
-    /// The line that has begun, up to [`LONGEST_LINE`].
+    /// The part that has begun, up to [`LONGEST_LINE`].
     begun: Vec<u8>,
     /// Whether it was longer.
     cut: bool,
+    /// Whether another part of the same line came before.
+    within: bool,
+    /// Whether a carriage return was the last byte so far: with a line feed, it ends the line.
+    returned: bool,
 }
 
-/// A line, without its line feed.
+/// A part of a line, without what ended it. Nearly all lines have one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut<'a> {
+    /// Whether a line begins with it, for the numbers of lines.
+    pub begins_line: bool,
     /// Its first bytes.
     pub bytes: &'a [u8],
     /// Whether it was longer than [`LONGEST_LINE`].
     pub long: bool,
-    /// Whether a line feed ended it; the last line of a log may be half a line.
+    /// Whether a line feed or a carriage return ended it; the last line of a log may be half a line.
     pub ended: bool,
 }
 
@@ -35,29 +42,53 @@ pub struct Place {
 }
 
 impl Lines {
-    /// Takes a chunk, and calls `line` for each line that ends in it.
-    pub fn push(&mut self, mut chunk: &[u8], mut line: impl FnMut(Cut<'_>)) {
-        while let Some(at) = memchr(b'\n', chunk) {
+    /// Takes a chunk, and calls `part` for each part of a line that ends in it.
+    pub fn push(&mut self, mut chunk: &[u8], mut part: impl FnMut(Cut<'_>)) {
+        if let Some(first) = chunk.first()
+            && std::mem::take(&mut self.returned)
+            && *first != b'\n'
+        {
+            self.end(b"", true, &mut part);
+        }
+        while let Some(at) = memchr2(b'\n', b'\r', chunk) {
             let (head, rest) = chunk.split_at(at);
-            if self.begun.is_empty() && !self.cut {
-                let long = head.len() > LONGEST_LINE;
-                let bytes = head.get(..LONGEST_LINE).unwrap_or(head);
-                line(Cut { bytes, long, ended: true });
-            } else {
-                self.add(head);
-                line(Cut { bytes: &self.begun, long: self.cut, ended: true });
-                self.begun.clear();
-                self.cut = false;
-            }
-            chunk = rest.get(1..).unwrap_or_default();
+            chunk = match rest {
+                [b'\r'] => {
+                    self.add(head);
+                    self.returned = true;
+                    return;
+                }
+                [b'\r', b'\n', rest @ ..] | [b'\n', rest @ ..] => {
+                    self.end(head, false, &mut part);
+                    rest
+                }
+                _ => {
+                    self.end(head, true, &mut part);
+                    rest.get(1..).unwrap_or_default()
+                }
+            };
         }
         self.add(chunk);
     }
 
-    /// Ends the log: calls `line` for a last line without a line feed.
-    pub fn end_with_unfinished_line(&mut self, mut line: impl FnMut(Cut<'_>)) {
+    /// Ends a part of a line, of which this came last.
+    fn end(&mut self, last: &[u8], by_return: bool, part: &mut impl FnMut(Cut<'_>)) {
+        let begins_line = !std::mem::replace(&mut self.within, by_return);
+        if self.begun.is_empty() && !self.cut {
+            let long = last.len() > LONGEST_LINE;
+            let bytes = last.get(..LONGEST_LINE).unwrap_or(last);
+            return part(Cut { begins_line, bytes, long, ended: true });
+        }
+        self.add(last);
+        part(Cut { begins_line, bytes: &self.begun, long: self.cut, ended: true });
+        self.begun.clear();
+        self.cut = false;
+    }
+
+    /// Ends the log: calls `part` for a last line without a line feed.
+    pub fn end_with_unfinished_line(&mut self, mut part: impl FnMut(Cut<'_>)) {
         if !self.begun.is_empty() {
-            line(Cut { bytes: &self.begun, long: self.cut, ended: false });
+            part(Cut { begins_line: !self.within, bytes: &self.begun, long: self.cut, ended: false });
         }
         *self = Self::default();
     }
@@ -97,6 +128,28 @@ mod tests {
             assert_eq!(lines(&chunks), whole, "chunks of {size}");
         }
         assert!(lines(&[b"a\n", b""]).iter().all(|(_, _, ended)| *ended));
+    }
+
+    #[test]
+    fn a_carriage_return_ends_a_part_of_a_line() {
+        let text = b"\rEpoch 1\rEpoch 2\rhost NCCL\r\n\r\nnext\n\r";
+        let parts = |chunks: &[&[u8]]| {
+            let (mut lines, mut found, mut number) = (Lines::default(), Vec::new(), 0);
+            let mut add = |cut: Cut<'_>| {
+                number += u32::from(cut.begins_line);
+                found.push((number, String::from_utf8_lossy(cut.bytes).into_owned(), cut.ended));
+            };
+            chunks.iter().for_each(|chunk| lines.push(chunk, &mut add));
+            lines.end_with_unfinished_line(&mut add);
+            found
+        };
+        let whole = parts(&[text]);
+        let expected = [(1, ""), (1, "Epoch 1"), (1, "Epoch 2"), (1, "host NCCL"), (2, ""), (3, "next")];
+        assert_eq!(whole, expected.map(|(number, part)| (number, part.to_owned(), true)));
+        for size in 1..=9 {
+            let chunks: Vec<&[u8]> = text.chunks(size).collect();
+            assert_eq!(parts(&chunks), whole, "chunks of {size}");
+        }
     }
 
     #[test]

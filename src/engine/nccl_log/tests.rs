@@ -4,10 +4,12 @@ use super::*;
 fn log(text: &str) -> Log {
     let (mut lines, mut log, mut line) = (Lines::default(), Log::default(), 0);
     lines.push(text.as_bytes(), |cut| {
-        line += 1;
+        line += u64::from(cut.begins_line);
         log.add_line(cut, Place { input: 0, line });
     });
-    lines.end_with_unfinished_line(|cut| log.add_line(cut, Place { input: 0, line: line + 1 }));
+    lines.end_with_unfinished_line(|cut| {
+        log.add_line(cut, Place { input: 0, line: line + u64::from(cut.begins_line) })
+    });
     log
 }
 

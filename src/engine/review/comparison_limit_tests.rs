@@ -52,28 +52,79 @@ fn templates_beyond_the_limit_are_judged_and_reported() {
     }
 }
 
+/// The places and messages of FAB820 that the webhook reports for an object.
+fn over_limit((group, kind): (&str, &str), object: &Value) -> Vec<(String, String)> {
+    let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "u", "name": "j",
+        "kind": {"group": group, "version": "v1", "kind": kind}, "namespace": "n", "operation": "CREATE", "object": object}});
+    let (body, snapshot) = (review.to_string(), Builder::default().build());
+    let known = SnapshotForAudience { snapshot: &snapshot, audience: Audience::Anyone };
+    let entry = WebhookEntry::Workload(EnforcementMode::Enforce);
+    let decided = decide_body_within_deadline(body.as_bytes(), entry, known, &NEVER).unwrap();
+    let found = decided.decision.findings.into_iter().filter(|f| f.rule == "FAB820");
+    found.map(|f| (f.path, f.message)).collect()
+}
+
+fn pod(container: Value) -> Value {
+    let mut named = json!({"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "1"}}});
+    if let (Some(named), Value::Object(fields)) = (named.as_object_mut(), container) {
+        named.extend(fields);
+    }
+    json!({"spec": {"containers": [named]}})
+}
+
 /// Offline, the part is an error of the input.
 #[test]
 fn an_object_with_too_many_parts_says_that_templates_are_not_checked() {
-    let pod = json!({"spec": {"containers": [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "1"}}}]}});
     for (parts, place) in [(4_000, None), (5_000, Some("/spec"))] {
         let parts = vec![json!({"containers": 0}); parts];
-        let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "a": parts, "spec": {"template": pod}});
-        let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "u", "name": "j",
-            "kind": {"group": "batch", "version": "v1", "kind": "Job"}, "namespace": "n", "operation": "CREATE", "object": job}});
-        let (body, snapshot) = (review.to_string(), Builder::default().build());
-        let known = SnapshotForAudience { snapshot: &snapshot, audience: Audience::Anyone };
-        let decided = decide_body_within_deadline(
-            body.as_bytes(),
-            WebhookEntry::Workload(EnforcementMode::Enforce),
-            known,
-            &NEVER,
-        )
-        .unwrap();
-        let found = decided.decision.findings.iter().find(|f| f.rule == "FAB820");
-        assert_eq!(found.map(|f| &*f.path), place, "{:?}", decided.decision.findings);
-        assert!(found.is_none_or(|f| f.message.contains("follows 4096 other objects")), "{found:?}");
+        let job = json!({"metadata": {"name": "j"}, "a": parts, "spec": {"template": pod(json!({}))}});
+        let found = over_limit(("batch", "Job"), &job);
+        assert_eq!(found.first().map(|(path, _)| &**path), place, "{found:?}");
+        assert!(found.iter().all(|(_, message)| message.contains("follows 4096 other objects")), "{found:?}");
     }
+}
+
+/// Its pods are refused too. Before, the object was allowed without a word.
+#[test]
+fn a_template_that_is_too_long_to_be_read_is_reported() {
+    let resources = |count: usize| {
+        let requests: serde_json::Map<_, _> = (0..count).map(|n| (format!("a.b/c{n}"), "1".into())).collect();
+        json!({"resources": {"limits": {"nvidia.com/gpu": "1"}, "requests": requests}})
+    };
+    let variables = |count: usize| json!({"env": vec![json!({"name": "A", "value": "1"}); count]});
+    for (few, many, why) in [
+        (resources(64), resources(65), "more than 64 entries"),
+        (variables(10_000), variables(10_001), "more than 10000 items"),
+    ] {
+        let job = |container: &Value| json!({"metadata": {"name": "j"}, "spec": {"template": pod(container.clone())}});
+        assert!(over_limit(("batch", "Job"), &job(&few)).is_empty());
+        let found = over_limit(("batch", "Job"), &job(&many));
+        let [(path, message)] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(path, "/spec/template");
+        assert!(message.contains("/spec/containers/0/") && message.contains(why), "{message}");
+        let of_one = |container: &Value| json!({"name": "j", "template": {"spec": {"template": pod(container.clone())}}});
+        let set = json!({"metadata": {"name": "j"}, "spec": {"replicatedJobs": [of_one(&json!({})), of_one(&many)]}});
+        let found = over_limit(("jobset.x-k8s.io", "JobSet"), &set);
+        assert!(
+            found.iter().any(|(path, _)| path == "/spec/replicatedJobs/1/template/spec/template"),
+            "{found:?}"
+        );
+    }
+}
+
+#[test]
+fn a_part_of_a_pod_that_is_too_long_to_be_read_is_reported() {
+    let train = |args: usize| {
+        json!({"metadata": {"name": "j"}, "spec": {"trainer": {"args": ["x".repeat(args)],
+            "resourcesPerNode": {"limits": {"nvidia.com/gpu": "1"}}}}})
+    };
+    let of_train = |args| over_limit(("trainer.kubeflow.org", "TrainJob"), &train(args));
+    assert!(of_train(1_000).is_empty());
+    assert_eq!(of_train(300_000).first().map(|(path, _)| &**path), Some("/spec/trainer/args"));
+    let service = |args: usize| json!({"metadata": {"name": "j"}, "spec": {"template": pod(json!({"args": ["x".repeat(args)]}))["spec"]}});
+    let of_service = |args| over_limit(("serving.kserve.io", "LLMInferenceService"), &service(args));
+    assert!(of_service(1_000).is_empty());
+    assert_eq!(of_service(300_000).first().map(|(path, _)| &**path), Some("/spec/template"));
 }
 
 #[test]

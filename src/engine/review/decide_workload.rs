@@ -21,7 +21,7 @@ use crate::profile::Ignorable;
 use crate::rules::which_findings_annotations_ignore::{
     HowFarFindingsMayBeIgnored, set_aside_ignored_findings,
 };
-use crate::rules::{Finding, WorkloadContext, WorkloadTemplate, run_rules_on_workload};
+use crate::rules::{Finding, NotChecked, WorkloadContext, WorkloadTemplate, run_rules_on_workload};
 use crate::snapshot::Snapshot;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -59,12 +59,16 @@ fn template_that_cannot_be_read(part: PartNotSearched<'_>) -> (Template<'_>, Res
     (template, Err(DecodeError { pointer: String::new(), message: part.limit.to_string() }))
 }
 
+/// Values in the templates of a training runtime above which no further one is checked. A short TrainJob asks for this check up to four
+/// times.
+const MAX_CHECKED_IN_RUNTIME: usize = 4_000;
+
 /// The same without plans and patches, for whoever reads the findings only.
 fn decide_workload_without_plans<'a>(
     request: WorkloadRequest<'a>,
     snapshot: &Snapshot,
 ) -> WorkloadDecision<'a> {
-    let limits = TemplateLimits { writes_patches: false, most_checked: MAX_CHECKED_VALUES };
+    let limits = TemplateLimits { writes_patches: false, most_checked: MAX_CHECKED_IN_RUNTIME };
     let all = decide_templates_and_workload(request, snapshot, limits, Decision::without_plan_and_patch);
     WorkloadDecision { templates: all.decided, own: all.own }
 }
@@ -90,7 +94,12 @@ pub(super) fn decide_templates_and_workload<'a, T: Clone>(
         templates_by_shape::find_templates_within_deadline(request.json, request.deadline);
     // Offline, the part is an error of the input.
     let part = not_searched.as_ref().filter(|_| !writes_patches);
-    let unseen = UnseenTemplates { too_many: templates.len() > MAX_TEMPLATES, part, of_runtime: false };
+    let unseen = UnseenTemplates {
+        too_many: templates.len() > MAX_TEMPLATES,
+        part,
+        not_checked: None,
+        reports_unread: !writes_patches,
+    };
     templates.truncate(MAX_TEMPLATES);
     let gangs = gangs(request, &templates);
     let for_several = (templates.len() > 1).then(|| snapshot.sharing_answers_between_pods());
@@ -145,14 +154,16 @@ struct UnseenTemplates<'a> {
     too_many: bool,
     /// The first part that the search leaves out.
     part: Option<&'a PartNotSearched<'a>>,
-    /// Whether those of a training runtime are among them.
-    of_runtime: bool,
+    /// What else is not checked.
+    not_checked: Option<&'a NotChecked>,
+    /// Whether nothing else reports a template that cannot be read.
+    reports_unread: bool,
 }
 
 impl UnseenTemplates<'_> {
     /// Whether all that makes pods may be unseen.
     fn may_be_all(self) -> bool {
-        self.part.is_some() || self.of_runtime
+        self.part.is_some() || self.not_checked.is_some()
     }
 }
 
@@ -169,11 +180,13 @@ fn decide_workload_itself(
         true => workloads_without_template::findings(request, holds, snapshot, decide_workload_without_plans),
         false => (ScopeOfParts::default(), Vec::new()),
     };
-    let unseen = UnseenTemplates { of_runtime: looked.without_runtime, ..unseen };
+    let not_checked = looked.not_checked.take();
+    let unseen = UnseenTemplates { not_checked: not_checked.as_ref(), ..unseen };
+    let unread = unseen.reports_unread && seen.iter().any(|s| s.pod.is_err());
     let examined = || seen.iter().filter_map(SeenTemplate::examined_if_may_get_profile);
     looked.any |= seen.iter().any(|s| !matches!(s.state, State::Unseen));
     // Nobody knows what a template that is not checked asks for.
-    let incomplete = unseen.too_many || unseen.may_be_all();
+    let incomplete = unseen.too_many || unseen.may_be_all() || unread;
     let unchecked = incomplete || seen.iter().any(|s| matches!(s.state, State::Unchecked));
     looked.any |= incomplete;
     looked.of_profile |= unchecked || examined().next().is_some();
@@ -220,6 +233,7 @@ fn check_workload_rules_of_each_maker(
 ) -> Vec<Finding> {
     type Made<'a> = (PodCreator<'a>, Option<&'a MultiNodeEvidence>, Vec<WorkloadTemplate<'a>>);
     let mut makers: BTreeMap<&str, Made<'_>> = BTreeMap::new();
+    let mut unread: BTreeMap<&str, (&str, &DecodeError)> = BTreeMap::new();
     let last = seen.last().filter(|_| unseen.too_many).map(|s| s.template.maker.pointer.as_str());
     let whole = || {
         let (group, kind) = (request.group.to_owned(), request.kind.to_owned());
@@ -228,8 +242,12 @@ fn check_workload_rules_of_each_maker(
     for one in seen {
         let SeenTemplate { template, pod, gang, .. } = one;
         let pointer = template.maker.pointer.as_str();
-        if pod.is_err() && last != Some(pointer) {
-            continue;
+        if let Err(error) = pod {
+            if unseen.reports_unread {
+                unread.entry(pointer).or_insert((template.pointer.as_str(), error));
+            } else if last != Some(pointer) {
+                continue;
+            }
         }
         let maker = || match template.maker.kind.as_str() {
             "" => whole(),
@@ -256,6 +274,7 @@ fn check_workload_rules_of_each_maker(
     let asked = |(maker, _, views): &&Made<'_>| {
         last == Some(maker.pointer.as_str())
             || maker.pointer.is_empty() && unseen.may_be_all()
+            || unread.contains_key(maker.pointer.as_str())
             || views.iter().any(|v| v.asked.is_some() || !v.compared)
     };
     for (maker, gang, templates) in makers.values().filter(asked).take_while(|_| !request.deadline.is_over())
@@ -272,7 +291,8 @@ fn check_workload_rules_of_each_maker(
             templates,
             incomplete: last == Some(maker.pointer.as_str()),
             not_searched: unseen.part.filter(|_| maker.pointer.is_empty()),
-            without_runtime: unseen.of_runtime && maker.pointer.is_empty(),
+            not_checked: unseen.not_checked.filter(|_| maker.pointer.is_empty()),
+            unread: unread.get(maker.pointer.as_str()).copied(),
             snapshot,
         }));
     }

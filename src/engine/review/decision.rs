@@ -3,8 +3,8 @@
 use crate::patch::Patch;
 use crate::plan::Plan;
 use crate::resolve::ResolutionKind;
-use crate::rules::Finding;
 use crate::rules::which_findings_annotations_ignore::Suppressed;
+use crate::rules::{Finding, NotChecked};
 
 /// What is decided on one object.
 #[derive(Debug, Clone, Default)]
@@ -36,14 +36,14 @@ pub struct Decision {
 }
 
 /// What is looked at in the parts of an object.
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct ScopeOfParts {
     /// Whether anything is.
     pub(super) any: bool,
     /// Whether a profile may be for any of it.
     pub(super) of_profile: bool,
-    /// Whether a training runtime is known and not followed.
-    pub(super) without_runtime: bool,
+    /// What is not checked.
+    pub(super) not_checked: Option<NotChecked>,
 }
 
 impl ScopeOfParts {

@@ -14,7 +14,7 @@ use crate::pod::is_multi_node::MultiNodeEvidence;
 use crate::pod::limits_of_template_search::MAX_BARE_SPECS;
 use crate::pod::templates_by_shape;
 use crate::pod::workload_kinds::{self, WherePodsAre};
-use crate::rules::Finding;
+use crate::rules::{Finding, NotChecked};
 use crate::snapshot::Snapshot;
 use crate::text::parse_document_within_limit;
 use serde::Deserialize;
@@ -23,6 +23,8 @@ use serde_json::{Value, json};
 
 /// A pod as far as a workload says it, and where its parts stand in the workload.
 struct Part {
+    /// Where it stands in the workload.
+    pointer: String,
     json: String,
     /// Pointers in the pod, and the same places in the workload; the first that fits counts.
     places: Vec<(&'static str, String)>,
@@ -41,25 +43,31 @@ pub(super) fn findings(
     if holds == WherePodsAre::Trainer {
         match findings_on_train_job_with_runtime::findings(request, snapshot, decide) {
             Ok(joined) => return joined,
-            Err(why) => looked.without_runtime = why == WithoutRuntime::NotFollowed,
+            Err(WithoutRuntime::NotFollowed) => looked.not_checked = Some(NotChecked::Runtime),
+            Err(WithoutRuntime::Unknown) => {}
         }
     }
-    let parts = match holds {
-        WherePodsAre::Templates => Vec::new(),
-        WherePodsAre::Trainer => partial_pod_of_train_job(request.json).into_iter().collect(),
+    let (parts, left_out) = match holds {
+        WherePodsAre::Templates => (Vec::new(), None),
+        WherePodsAre::Trainer => partial_pod_of_train_job(request.json).unwrap_or_default(),
         WherePodsAre::BareSpecs => bare_specs(request.json, request.deadline),
     };
+    let mut not_checked = left_out;
     let mut found = Vec::<Finding>::new();
     for part in parts.into_iter().take_while(|_| !request.deadline.is_over()) {
         let pod = PodRequest { gang: part.gang.as_ref(), writes_patch: false, ..request.pod_request() };
-        // A value of another type is for the API server to refuse.
-        let Ok(decision) = decide_pod(&part.json, pod, snapshot) else { continue };
+        let (decision, whole) =
+            (decide_pod(&part.json, pod, snapshot), parse_document_within_limit(&part.json));
+        let (Ok(decision), Ok(whole)) = (decision, whole) else {
+            not_checked = not_checked.or(Some(part.pointer));
+            continue;
+        };
         looked.add_scope_of(&decision);
-        let whole: Value = parse_document_within_limit(&part.json).unwrap_or_default();
         found.extend(
             decision.findings.into_iter().filter_map(|f| part.finding_if_workload_says_it(f, &whole)),
         );
     }
+    looked.not_checked = looked.not_checked.or(not_checked.map(NotChecked::Part));
     (looked, distinct_findings_up_to_limit(found.into_iter()))
 }
 
@@ -110,26 +118,35 @@ struct Trainer<'a> {
     args: Option<&'a RawValue>,
 }
 
-fn partial_pod_of_train_job(json: &str) -> Option<Part> {
+/// Parts, and where the first one stands that is left out because it is too long.
+type PartsAndLeftOut = (Vec<Part>, Option<String>);
+
+fn partial_pod_of_train_job(json: &str) -> Option<PartsAndLeftOut> {
     let trainer = crate::json::reader::read::<TrainJob<'_>>(json).ok()?.spec?.trainer?;
     let mut container = json!({"name": "node"});
-    let mut places = Vec::new();
+    let (mut places, mut left_out) = (Vec::new(), None);
     for (raw, key, prefix, place) in [
         (trainer.env, "env", "/spec/containers/0/env", "env"),
         (trainer.resources_per_node, "resources", "/spec/containers/0/resources", "resourcesPerNode"),
         (trainer.command, "command", "/spec/containers/0/command", "command"),
         (trainer.args, "args", "/spec/containers/0/args", "args"),
     ] {
-        if let Some(value) = raw.and_then(|r| parse_document_within_limit(r.get()).ok()) {
-            container.as_object_mut()?.insert(key.to_owned(), value);
-            places.push((prefix, format!("/spec/trainer/{place}")));
+        let place = format!("/spec/trainer/{place}");
+        match raw.map(|raw| parse_document_within_limit(raw.get())) {
+            None => {}
+            Some(Ok(value)) => {
+                container.as_object_mut()?.insert(key.to_owned(), value);
+                places.push((prefix, place));
+            }
+            Some(Err(_)) => left_out = left_out.or(Some(place)),
         }
     }
     // Trainer runs one pod per node.
     let nodes: Option<u32> = trainer.num_nodes.and_then(|raw| serde_json::from_str(raw.get()).ok());
     let gang =
         nodes.map(|nodes| MultiNodeEvidence { several: nodes > 1, words: format!("numNodes {nodes}") });
-    Some(Part { json: json!({"spec": {"containers": [container]}}).to_string(), places, gang })
+    let json = json!({"spec": {"containers": [container]}}).to_string();
+    Some((vec![Part { pointer: "/spec/trainer".to_owned(), json, places, gang }], left_out))
 }
 
 /// Most bytes of the annotation in all of them together: each is a pod with the whole annotation.
@@ -146,7 +163,7 @@ pub(super) fn changes_annotation_of_pods(group: &str, kind: &str, new: &str, old
 
 /// The controller hands the networks annotation of the object on to its pods (kserve/kserve
 /// pkg/controller/v1alpha2/llmisvc).
-fn bare_specs(json: &str, deadline: &DecisionLimits<'_>) -> Vec<Part> {
+fn bare_specs(json: &str, deadline: &DecisionLimits<'_>) -> PartsAndLeftOut {
     let annotated = AnnotationsOfObject::read_or_empty(json);
     let metadata = match annotated.get(NETWORKS_ANNOTATION) {
         Some(networks) => json!({"annotations": {(NETWORKS_ANNOTATION): networks}}),
@@ -154,14 +171,14 @@ fn bare_specs(json: &str, deadline: &DecisionLimits<'_>) -> Vec<Part> {
     }
     .to_string();
     let most = (MAX_ANNOTATIONS / metadata.len()).clamp(1, MAX_BARE_SPECS);
-    let specs = templates_by_shape::bare_specs(json, true, deadline).into_iter().take(most);
-    specs
-        .map(|spec| Part {
-            json: format!("{{\"metadata\":{metadata},\"spec\":{}}}", spec.json),
-            places: vec![("/spec/", format!("{}/", spec.pointer)), ("/metadata/", "/metadata/".to_owned())],
-            gang: None,
-        })
-        .collect()
+    let mut specs = templates_by_shape::bare_specs(json, true, deadline).into_iter();
+    let parts = specs.by_ref().take(most).map(|spec| Part {
+        json: format!("{{\"metadata\":{metadata},\"spec\":{}}}", spec.json),
+        places: vec![("/spec/", format!("{}/", spec.pointer)), ("/metadata/", "/metadata/".to_owned())],
+        gang: None,
+        pointer: spec.pointer,
+    });
+    (parts.collect(), specs.next().map(|spec| spec.pointer))
 }
 
 #[cfg(test)]
@@ -183,7 +200,7 @@ mod tests {
     #[test]
     fn what_is_said_has_its_place_and_what_is_not_said_is_left_out() {
         let job = r#"{"spec":{"trainer":{"env":[{"name":"A","value":"1"}],"resourcesPerNode":{"limits":{"x/y":1}}}}}"#;
-        let part = partial_pod_of_train_job(job).unwrap();
+        let part = partial_pod_of_train_job(job).unwrap().0.remove(0);
         let pod: Value = serde_json::from_str(&part.json).unwrap();
         let at = |path: &str| {
             let finding = Finding {

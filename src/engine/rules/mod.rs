@@ -49,4 +49,5 @@ pub use pod_context::{PodContext, WhyPodIsChecked};
 pub use profiles::NO_PROFILE;
 pub use rule_declaration::{Files, MayBeIgnored, PodsChecked, Rule};
 pub use which_rules_run::{run_rules_on_object, run_rules_on_pod, run_rules_on_workload};
+pub(crate) use workload_context::NotChecked;
 pub use workload_context::{FoundAboutTemplate, WorkloadContext, WorkloadTemplate};

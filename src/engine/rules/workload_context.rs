@@ -3,6 +3,7 @@
 use crate::decision_limits::DecisionLimits;
 use crate::demands::Subject;
 use crate::facts::NamespaceFacts;
+use crate::json::decode_with_place::DecodeError;
 use crate::plan::pod_with_plan::PodWithPlan;
 use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
@@ -36,10 +37,21 @@ pub struct WorkloadContext<'a> {
     pub incomplete: bool,
     /// The first part of the object that the search for templates leaves out.
     pub(crate) not_searched: Option<&'a PartNotSearched<'a>>,
-    /// Whether the object is a TrainJob that is checked without its training runtime, although the runtime is known.
-    pub without_runtime: bool,
+    /// What else of the object is not checked.
+    pub(crate) not_checked: Option<&'a NotChecked>,
+    /// The first of its pod templates that cannot be read, if nothing else reports it: its place, and why.
+    pub(crate) unread: Option<(&'a str, &'a DecodeError)>,
     /// Everything else that is known.
     pub snapshot: &'a Snapshot,
+}
+
+/// What is not checked of an object that has parts of pods in place of templates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NotChecked {
+    /// The training runtime of a TrainJob, although it is known.
+    Runtime,
+    /// The part at this JSON pointer, because it is too long or cannot be read.
+    Part(String),
 }
 
 /// One pod template of a workload.

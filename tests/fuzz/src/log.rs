@@ -8,12 +8,12 @@ fn json(data: &[u8], size: usize) -> String {
     let (mut lines, mut log, mut line) = (Lines::default(), Log::default(), 0);
     for chunk in data.chunks(size) {
         lines.push(chunk, |cut| {
-            line += 1;
+            line += u64::from(cut.begins_line);
             log.add_line(cut, Place { input: 0, line });
         });
     }
     lines.end_with_unfinished_line(|cut| {
-        line += 1;
+        line += u64::from(cut.begins_line);
         log.add_line(cut, Place { input: 0, line });
     });
     // A log that shows no use of the network is not a pass.

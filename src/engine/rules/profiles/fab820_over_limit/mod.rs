@@ -10,7 +10,8 @@ use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod::networks_annotation;
 use crate::rules::rule_declaration::{PodsChecked, Rule, files};
-use crate::rules::workload_context::{WorkloadContext, WorkloadTemplate};
+use crate::rules::workload_context::{NotChecked, WorkloadContext, WorkloadTemplate};
+use crate::text::escaped_and_cut;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB820",
@@ -21,6 +22,9 @@ pub(super) static RULE: Rule = Rule {
     workload: Some(check_workload),
     ..Rule::DEFAULT
 };
+
+/// Longest reason that a message has (characters).
+const MAX_REASON: usize = 200;
 
 fn check_workload(context: &WorkloadContext<'_>, findings: &mut FindingsOfRule<'_>) {
     if context.incomplete {
@@ -37,11 +41,27 @@ fn check_workload(context: &WorkloadContext<'_>, findings: &mut FindingsOfRule<'
             "Split the object, so that each part is within this limit.",
         );
     }
-    if context.without_runtime {
-        findings.add(
+    match context.not_checked {
+        Some(NotChecked::Runtime) => findings.add(
             "/spec/runtimeRef",
             "the TrainJob and its training runtime have too many values or too long texts, or a patch has a directive: the webhook checks the TrainJob without its runtime",
             "Use fewer and shorter patches, variables and arguments; a pod is checked with all of them when it is created.",
+        ),
+        Some(NotChecked::Part(pointer)) => findings.add(
+            pointer,
+            "this part of the pods is too long, or cannot be read: it is not checked",
+            "Make the lists and texts shorter; a pod is checked as a whole when it is created.",
+        ),
+        None => {}
+    }
+    if let Some((pointer, error)) = context.unread {
+        findings.add(
+            pointer,
+            format!(
+                "this pod template cannot be read, so it is not checked, and its pods will be refused: {}",
+                escaped_and_cut(&error.clone().message_with_place(), MAX_REASON)
+            ),
+            "Correct the value, or use a shorter list.",
         );
     }
     let templates = context.templates.iter();
