@@ -174,7 +174,7 @@ fn add_results_of_object(
         );
     }
     setting.work.spend(review.work_of_keeping_changes(&decided.results));
-    let findings = decided.results.iter().map(|result| result.decision.findings.len());
+    let findings = decided.results.iter().map(|result| result.findings.len());
     setting.work.spend(findings.sum::<usize>().saturating_mul(WORK_OF_FINDING));
     // A decision that used up the budget was cut short: its findings are incomplete.
     if setting.work.is_spent() {

@@ -67,7 +67,8 @@ impl<'de> Deserialize<'de> for Data {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Data, A::Error> {
                 let mut data = Data::default();
                 while let Some((Text(key), raw)) = map.next_entry::<Text<'de>, &'de RawValue>()? {
-                    // The API server accepts only texts. In a file, another value does not make the object unreadable.
+                    // The API server accepts only texts. In a file, another value does not make the object unreadable. To make an
+                    // error for each of 185,000 nulls took 100 ms.
                     if !raw.get().starts_with('"') {
                         continue;
                     }

@@ -35,6 +35,27 @@ fn numbers_of_a_log_need_bounded_memory() {
     assert!(found.len() <= 1010, "{}", found.len());
 }
 
+/// tqdm draws its bar again behind a carriage return, for hours and without a line feed.
+#[test]
+fn a_progress_bar_does_not_hide_the_line_of_nccl_behind_it() {
+    let warn = "h1:1:9 [0] NCCL WARN NET/IB : Got completion from peer with status=12 opcode=0 len=0 vendor err 129\n";
+    let rules = |text: &str| -> Vec<_> {
+        findings_of_log(&log(text), &[]).into_iter().map(|found| format!("{found:?}")).collect()
+    };
+    let bar = "\rEpoch 1: 45% 450/1000 [01:23<01:41,  5.4it/s]".repeat(500);
+    assert_eq!(
+        rules(&format!("{}{bar}\r{warn}", begin(1, 1, 0, 1, 1))),
+        rules(&format!("{}{warn}", begin(1, 1, 0, 1, 1)))
+    );
+    assert_ne!(rules(&format!("{}{bar}\r{warn}", begin(1, 1, 0, 1, 1))), rules(&begin(1, 1, 0, 1, 1)));
+    assert_eq!(log(&format!("{bar}\r{warn}")).lines, 1);
+    assert_eq!(
+        log(&format!("{}{warn}", "x".repeat(5_000))).skipped.long,
+        1,
+        "what is cut off is not kept silent"
+    );
+}
+
 /// Process and CUDA device are two numbers of a line, so their pairs are more than the processes.
 #[test]
 fn devices_of_a_log_need_bounded_memory() {

@@ -84,7 +84,7 @@ fn an_object_with_too_many_parts_says_that_templates_are_not_checked() {
     }
 }
 
-/// Its pods are refused too. Before, the object was allowed without a word.
+/// `/mutate` answers 400 for its pods, so the user must learn of it when the workload is created.
 #[test]
 fn a_template_that_is_too_long_to_be_read_is_reported() {
     let resources = |count: usize| {

@@ -3,6 +3,7 @@
 //! pkg/runtime/framework/plugins/jobset/builder.go, `Trainer`).
 
 use super::is_small_enough_to_copy::is_small_enough_to_copy;
+use super::names_in_metadata::ObjectMeta;
 use super::strategic_merge_patch::{Elements, MAX_ELEMENTS, SourcesOfMergedValues, merge_and_record_sources};
 use super::workload_request::{Decide, distinct_findings_up_to_limit};
 use super::{ScopeOfParts, WorkloadRequest};
@@ -174,9 +175,7 @@ fn build_job_set_of_train_job(
     let metadata = runtime.pointer("/template/metadata").filter(|m| m.is_object()).cloned();
     let mut metadata = metadata.unwrap_or_else(|| json!({}));
     let names = job.metadata.unwrap_or_default();
-    for (key, value) in
-        [("name", names.name), ("generateName", names.generate_name), ("namespace", names.namespace)]
-    {
+    for (key, value) in [("name", names.name), ("generateName", names.generate_name)] {
         if let (Some(value), Some(object)) = (value, metadata.as_object_mut()) {
             object.insert(key.to_owned(), value.0.into());
         }
@@ -220,20 +219,9 @@ fn find_stored_runtime<'r, 's>(
 #[derive(Deserialize)]
 struct JobWithRawSpec<'a> {
     #[serde(borrow, default, deserialize_with = "optional_struct")]
-    metadata: Option<Names<'a>>,
+    metadata: Option<ObjectMeta<'a>>,
     #[serde(borrow, default)]
     spec: Option<&'a RawValue>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Names<'a> {
-    #[serde(borrow, default)]
-    name: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    generate_name: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    namespace: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]

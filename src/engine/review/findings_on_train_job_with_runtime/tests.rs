@@ -246,7 +246,7 @@ fn rules_broken_by(job: &Value) -> Vec<&'static str> {
     found.filter(|rule| ["FAB201", "FAB820"].contains(rule)).collect()
 }
 
-/// Before, a TrainJob with much of anything was allowed without a word.
+/// Its errors with the runtime are not found then, so the webhook must not just allow it.
 #[test]
 fn a_train_job_that_is_checked_without_its_runtime_says_so() {
     let overrides = |count: usize| json!({"podTemplateOverrides": vec![json!({"targetJobs": [{"name": "none"}]}); count]});
