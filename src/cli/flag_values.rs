@@ -1,6 +1,7 @@
 //! Values that several groups of flags share.
 
 use std::fmt::{self, Display};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 pub(super) fn parse_seconds_up_to_one_hour(text: &str) -> Result<f64, String> {
@@ -8,6 +9,12 @@ pub(super) fn parse_seconds_up_to_one_hour(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|s| (0.0..=3600.0).contains(s))
         .ok_or_else(|| "expected a number of seconds from 0 to 3600".to_owned())
+}
+
+/// For `--root`: in a directory that does not exist, every check would be skipped.
+pub(super) fn parse_existing_directory(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.is_dir() { Ok(path) } else { Err("expected an existing directory".to_owned()) }
 }
 
 /// Identity of this replica: host name (a pod's name) and process id.

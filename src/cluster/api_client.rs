@@ -3,6 +3,7 @@
 use crate::tls::crypto_provider;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use rustls::crypto::CryptoProvider;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,6 +17,14 @@ pub enum ClientError {
         path: String,
         /// What is wrong.
         source: kube::config::KubeconfigError,
+    },
+    /// A file that is no kubeconfig file.
+    #[error("{path}: expected a kubeconfig file of at most {MAX_KUBECONFIG_MIB} MiB, found {found}")]
+    NoKubeconfig {
+        /// File.
+        path: String,
+        /// What is there.
+        found: String,
     },
     /// A context that the kubeconfig file does not have.
     #[error("{path}: context {name:?} does not exist{hint}")]
@@ -43,6 +52,9 @@ impl ClientError {
     }
 }
 
+/// Largest kubeconfig file that is read (MiB). Those of people with hundreds of clusters have 1 to 2.
+const MAX_KUBECONFIG_MIB: u64 = 16;
+
 /// Where the kubelet mounts a service account's token.
 const TOKEN: &str = "/var/run/secrets/kubernetes.io/serviceaccount/token";
 
@@ -58,6 +70,18 @@ pub struct ClientAndAddress {
     pub client: kube::Client,
     /// URL of the API server, as error messages show it.
     pub address: String,
+}
+
+/// The reader of kube has no limit, and a device such as /dev/zero has no end. A pipe is what a shell makes of `<(command)`.
+fn check_kind_and_size_of_kubeconfig(path: &Path) -> Result<(), ClientError> {
+    // The reader says why a file cannot be opened.
+    let Ok(file) = std::fs::metadata(path) else { return Ok(()) };
+    let found = match file.len() {
+        _ if !file.is_file() && !file.file_type().is_fifo() => "a directory or a device".to_owned(),
+        length if length > MAX_KUBECONFIG_MIB << 20 => format!("{length} bytes"),
+        _ => return Ok(()),
+    };
+    Err(ClientError::NoKubeconfig { path: path.display().to_string(), found })
 }
 
 /// A client by a kubeconfig file, or by the pod's service account where there is none.
@@ -92,6 +116,7 @@ pub async fn create_client_and_address(
         None => kube::Config::incluster()?,
         Some(path) => {
             let wrong = |source| ClientError::Kubeconfig { path: path.display().to_string(), source };
+            check_kind_and_size_of_kubeconfig(path)?;
             let file = Kubeconfig::read_from(path).map_err(wrong)?;
             if let Some(name) = context.filter(|name| file.contexts.iter().all(|c| c.name != **name)) {
                 let names = file.contexts.iter().map(|c| c.name.as_str());
@@ -115,6 +140,27 @@ pub async fn create_client_and_address(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_file_or_a_pipe_of_a_normal_size_is_read() {
+        let folder = std::env::temp_dir().join(format!("kubeconfig-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let large = folder.join("large");
+        std::fs::File::create(&large).unwrap().set_len((MAX_KUBECONFIG_MIB << 20) + 1).unwrap();
+        for (path, found) in [
+            (folder.as_path(), Some("a directory or a device")),
+            (Path::new("/dev/zero"), Some("a directory or a device")),
+            (&large, Some("16777217 bytes")),
+            (&folder.join("gone"), None),
+        ] {
+            let message = check_kind_and_size_of_kubeconfig(path).err().map(|error| error.to_string());
+            assert_eq!(message.is_some(), found.is_some(), "{message:?}");
+            assert!(message.unwrap_or_default().ends_with(found.unwrap_or_default()));
+        }
+        std::fs::File::options().write(true).open(&large).unwrap().set_len(16 << 20).unwrap();
+        assert!(check_kind_and_size_of_kubeconfig(&large).is_ok());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn an_address_has_no_credentials() {

@@ -40,7 +40,7 @@ pub const WORK_OF_VALUE: usize = 7;
 pub const WORK_OF_CLAIMED_DEVICE: usize = 8;
 
 /// Unknown names of variables that one decision compares with all known ones. Each takes about seven microseconds.
-const MAX_UNKNOWN_VARIABLES: usize = 1_024;
+const MAX_UNKNOWN_VARIABLES: usize = 256;
 
 /// Text of known ConfigMaps that one decision reads (bytes): the templates of a workload may all name the same ones.
 const MAX_CONFIG_MAP_TEXT_BYTES: usize = 1 << 20;

@@ -6,6 +6,7 @@ mod nccl_log_files;
 mod serve_metrics;
 
 use super::Exit;
+use crate::cli::flag_values::parse_existing_directory;
 use crate::cli::input::links_in_directories::why_link_of_repository_is_refused;
 use crate::cli::lines_on_stderr::write_error;
 use crate::preflight::facts_json_for_monitor::Facts;
@@ -32,7 +33,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = ["roce", "infiniband", "ethernet", "efa", "tcpx", "tcpxo"])]
     expect_transport: Option<String>,
     /// Directory with /sys and /dev; for tests, a copy of the root directory of another pod
-    #[arg(long, value_name = "DIR", default_value = "/")]
+    #[arg(long, value_name = "DIR", default_value = "/", value_parser = parse_existing_directory)]
     root: PathBuf,
     /// Folder with the NCCL logs of one container (see NCCL_DEBUG_FILE)
     #[arg(long, value_name = "DIR")]

@@ -6,6 +6,7 @@ mod install;
 
 use super::Exit;
 use super::create_output_file::create_output_file;
+use crate::cli::flag_values::parse_existing_directory;
 use crate::cli::lines_on_stderr::{write_error, write_warning};
 use crate::cli::pretty_json::write_pretty_json;
 use crate::pod_agent::{Options, Root, read_everything};
@@ -22,7 +23,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Directory with /sys, /proc, /dev and the files of the image; for tests, a copy of the root directory of another pod
-    #[arg(long, value_name = "DIR", default_value = "/")]
+    #[arg(long, value_name = "DIR", default_value = "/", value_parser = parse_existing_directory)]
     root: PathBuf,
     /// JSON with the settings that the profile expects in the pod; default: environment variable
     /// FABRIC_ADMISSION_EXPECT

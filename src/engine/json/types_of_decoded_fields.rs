@@ -200,7 +200,10 @@ impl<'de: 'a, 'a, V: Deserialize<'de> + Default> Deserialize<'de> for Pairs<'a, 
 
 impl<'a, V> Pairs<'a, V> {
     /// The same with at most so many entries; an error as soon as there is one more.
-    fn deserialize_at_most<'de: 'a, D: Deserializer<'de>>(d: D, most: usize) -> Result<Self, D::Error>
+    pub(crate) fn deserialize_at_most<'de: 'a, D: Deserializer<'de>>(
+        d: D,
+        most: usize,
+    ) -> Result<Self, D::Error>
     where
         V: Deserialize<'de> + Default,
     {

@@ -24,6 +24,7 @@ pub mod prescan_for_fabric_signs;
 mod presence;
 mod quick_test_for_absent_variable;
 mod raw_text_source;
+mod references_in_env;
 mod runs_as_root;
 pub mod shell;
 pub mod templates_by_shape;

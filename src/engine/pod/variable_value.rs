@@ -32,14 +32,16 @@ pub struct PodBehindVariables<'a, 'p, 'c> {
     pub is_final: bool,
 }
 
-/// The value of an entry; `None` where the pod does not show it.
+/// The value of an entry of a container, with its place; `None` where the pod does not show it.
 #[must_use]
 pub fn value_shown_by_pod<'a>(
-    entry: &'a EnvVar<'_>,
-    container: &Container<'_>,
+    (place, entry): (usize, &'a EnvVar<'_>),
+    container: &'a Container<'_>,
     shown: PodBehindVariables<'a, '_, '_>,
 ) -> Option<Cow<'a, str>> {
-    let Some(from) = entry.value_from.as_deref() else { return entry.literal_or_empty().map(Cow::Borrowed) };
+    let Some(from) = entry.value_from.as_deref() else {
+        return container.expanded_literal(place).map(Cow::Borrowed);
+    };
     if let Some(field) = &from.field_ref {
         return value_of_field(field.field_path.as_deref()?, shown).map(Cow::Borrowed);
     }
@@ -160,7 +162,7 @@ mod tests {
             let written = |key: &str| (key == "fabric-admission.dev/injected").then_some("p@2");
             let shown = PodBehindVariables { pod: &pod, namespace: "n", written: &written, is_final: false };
             assert_eq!(
-                value_shown_by_pod(&container.env()[0], container, shown).as_deref(),
+                value_shown_by_pod((0, &container.env()[0]), container, shown).as_deref(),
                 expected,
                 "{from}"
             );
@@ -189,14 +191,14 @@ mod tests {
             let container = &pod.containers()[0];
             let shown = PodBehindVariables { pod: &pod, namespace: "n", written: &|_| None, is_final: true };
             assert_eq!(
-                value_shown_by_pod(&container.env()[0], container, shown).as_deref(),
+                value_shown_by_pod((0, &container.env()[0]), container, shown).as_deref(),
                 expected,
                 "{resource}"
             );
             let before = PodBehindVariables { is_final: false, ..shown };
             let expected = expected.filter(|_| resources.contains("requests"));
             assert_eq!(
-                value_shown_by_pod(&container.env()[0], container, before).as_deref(),
+                value_shown_by_pod((0, &container.env()[0]), container, before).as_deref(),
                 expected,
                 "{resource}"
             );

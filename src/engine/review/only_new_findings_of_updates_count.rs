@@ -4,6 +4,7 @@ use crate::json::decode_with_place::{self, DecodeError};
 use crate::json::types_of_decoded_fields::Pairs;
 use crate::rules::{Finding, MAX_FINDINGS_PER_RULE_AND_SEVERITY, Severity};
 use crate::text::parse_document_within_limit;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -120,7 +121,7 @@ fn name(element: &Value) -> Option<&str> {
 /// finalizers keeps an object that is being deleted, and everything reads its spec meanwhile.
 ///
 /// # Errors
-/// [`DecodeError`] when the object is not a mapping.
+/// [`DecodeError`] when the object is not a mapping, or has more members than [`MAX_MEMBERS`].
 pub(super) fn changes_more_than_metadata_and_status(
     new: &str,
     old: Option<&str>,
@@ -131,22 +132,34 @@ pub(super) fn changes_more_than_metadata_and_status(
     Ok(before.is_none_or(|before| !equal_except_metadata_and_status(&members, &before)))
 }
 
-type Members<'a> = Pairs<'a, Option<&'a RawValue>>;
+/// The members of an object.
+#[derive(Debug)]
+struct Members<'a>(Pairs<'a, Option<&'a RawValue>>);
 
-/// Most members of an object that are compared in any order. Objects of people have a dozen.
-const MAX_MEMBERS: usize = 256;
+/// Most members of an object (count). Objects of people have a dozen, and whoever reads one looks at all of them several
+/// times.
+const MAX_MEMBERS: usize = 4_096;
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        Pairs::deserialize_at_most(d, MAX_MEMBERS).map(Self)
+    }
+}
+
+/// Most members of an object that are compared in any order.
+const MAX_COMPARED_MEMBERS: usize = 256;
 
 /// Whether two objects are equal except for metadata and status. The API server writes both in the same form. Objects with too
 /// many members count as different, unless they have them in the same order.
 fn equal_except_metadata_and_status(new: &Members<'_>, old: &Members<'_>) -> bool {
     fn judged<'m>(members: &'m Members<'_>) -> impl Iterator<Item = (&'m str, &'m str)> {
-        let judged = members.iter().filter(|(key, _)| !matches!(*key, "metadata" | "status"));
+        let judged = members.0.iter().filter(|(key, _)| !matches!(*key, "metadata" | "status"));
         judged.map(|(key, value)| (key, value.map_or("null", RawValue::get)))
     }
     if judged(new).eq(judged(old)) {
         return true;
     }
-    let are_few = |members| judged(members).nth(MAX_MEMBERS).is_none();
+    let are_few = |members| judged(members).nth(MAX_COMPARED_MEMBERS).is_none();
     let sorted = |members| judged(members).collect::<BTreeMap<&str, &str>>();
     are_few(new) && are_few(old) && sorted(new) == sorted(old)
 }
@@ -240,9 +253,14 @@ mod tests {
         let members = |numbers: &mut dyn Iterator<Item = usize>| {
             format!("{{{}}}", numbers.map(|n| format!("\"k{n}\":{n}")).collect::<Vec<_>>().join(","))
         };
-        let (few, many) = (MAX_MEMBERS, MAX_MEMBERS + 1);
+        let (few, many) = (MAX_COMPARED_MEMBERS, MAX_COMPARED_MEMBERS + 1);
         assert!(!changes(&members(&mut (0..few)), &members(&mut (0..few).rev())));
         assert!(changes(&members(&mut (0..many)), &members(&mut (0..many).rev())));
         assert!(!changes(&members(&mut (0..many)), &members(&mut (0..many))));
+        let most = members(&mut (0..MAX_MEMBERS));
+        let more = members(&mut (0..=MAX_MEMBERS));
+        assert!(!changes(&most, &most) && changes(&most, &more));
+        let refused = changes_more_than_metadata_and_status(&more, None).unwrap_err();
+        assert!(refused.message.contains("more than 4096 entries"), "{refused:?}");
     }
 }

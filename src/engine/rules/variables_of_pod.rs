@@ -165,9 +165,10 @@ impl<'a> ContainerVariables<'a> {
     }
 
     fn add_settings_of_env(&mut self, profile: Option<&Profile>) {
-        for (nth, entry) in self.container.env().iter().enumerate() {
+        let container = self.container;
+        for (nth, entry) in container.env().iter().enumerate() {
             let Some(name) = entry.name.as_deref().filter(|n| may_be_in_table(n)) else { continue };
-            let value = entry.literal_or_empty();
+            let value = container.expanded_literal(nth).or_else(|| entry.literal_or_empty());
             // A dump of a pod that was injected has the profile's variables as its own.
             let agreed =
                 profile.is_some_and(|p| p.env.iter().any(|e| *e.name == *name && value == Some(&*e.value)));

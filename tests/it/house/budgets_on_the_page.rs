@@ -62,6 +62,7 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("entries of `nodeSelector`", "src/engine/pod/limits_and_costs_of_pods.rs", "MAX_NODE_SELECTOR"),
     ("entries of `limits`", "src/engine/json/lists_too_long_to_decode.rs", "MAX_RESOURCES"),
     ("name of a resource in", "src/engine/json/lists_too_long_to_decode.rs", "MAX_RESOURCE_NAME"),
+    ("members of a workload", "src/engine/review/only_new_findings_of_updates_count.rs", "MAX_MEMBERS"),
     ("labels of a pod", "src/engine/pod/limits_and_costs_of_pods.rs", "MAX_LABELS"),
     ("resource claims of a pod", "src/engine/pod/limits_and_costs_of_pods.rs", "MAX_CLAIMS"),
     ("devices that the resource claims", "src/engine/demands/claimed_devices.rs", "MAX_ASKS"),

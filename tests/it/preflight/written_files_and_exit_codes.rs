@@ -126,6 +126,7 @@ pub(crate) fn add(suite: &mut Suite) {
     });
     suite.add("preflight::a_profile_file_is_short_and_shows_no_other_file", || Ok(profile_files()?));
     suite.add("preflight::files_are_written_below_the_root", || Ok(paths_out_of_the_root()?));
+    suite.add("preflight::a_root_that_is_missing", || Ok(a_root_that_is_missing()?));
     suite.add("preflight::transport_ethernet_needs_no_rdma", || {
         let scratch = Scratch::new()?;
         scratch.write("sys/class/net/eth0/operstate", "up\n")?;
@@ -302,6 +303,7 @@ fn profile_files() -> Result<(), String> {
     scratch.write("volume/..2027/profile.yaml", profile)?;
     link("..2027", "volume/..data")?;
     link("..data/profile.yaml", "volume/profile.yaml")?;
+    scratch.write("empty/.keep", "")?;
     for (file, code, words) in [
         ("repository/profile.yaml", 2, "repository/profile.yaml: the symbolic link leads to "),
         ("other/profile.yaml", 2, "other/profile.yaml: the symbolic link leads to "),
@@ -315,10 +317,28 @@ fn profile_files() -> Result<(), String> {
         ("volume/profile.yaml", 0, ""),
         ("volume/..data/profile.yaml", 0, ""),
     ] {
-        let ran = run(&["preflight", "--root", "nothing", "--profile-file", file], b"", scratch.path())?;
+        let ran = run(&["preflight", "--root", "empty", "--profile-file", file], b"", scratch.path())?;
         same(&format!("{file}: {}", ran.stderr), true, ran.stderr.contains(words))?;
         same(&format!("usage error of {file}"), code == 2, ran.code == 2)?;
         same("shows the other file", false, (ran.stderr + &ran.stdout).contains("hidden"))?;
+    }
+    Ok(())
+}
+
+/// Otherwise every check would be skipped, and the run would pass.
+fn a_root_that_is_missing() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    scratch.write("file", "")?;
+    for command in [&["preflight"][..], &["monitor", "--listen", "127.0.0.1:0"]] {
+        for place in ["nothing", "file"] {
+            let ran = run(&[command, &["--root", place]].concat(), b"", scratch.path())?;
+            let words = format!("invalid value '{place}' for '--root <DIR>': expected an existing directory");
+            same(
+                &format!("{command:?}: {}", ran.stderr),
+                (2, true),
+                (ran.code, ran.stderr.contains(&words)),
+            )?;
+        }
     }
     Ok(())
 }

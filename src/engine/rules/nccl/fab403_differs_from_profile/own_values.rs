@@ -89,7 +89,7 @@ fn own_variable_in_env<'c>(
         written: &|key| context.overlay.written_annotation(key),
         is_final: context.is_final,
     };
-    let text = value_shown_by_pod(entry, place.container, shown);
+    let text = value_shown_by_pod((nth, entry), place.container, shown);
     let value =
         text.map(|text| OwnValue { entry: WhereOwnVariableIsSet::Env(nth), text, earlier: nth != last });
     Some(OwnVariable { last: WhereOwnVariableIsSet::Env(last), value })

@@ -1,0 +1,162 @@
+//! The values of variables with references such as `$(NAME)` to variables of the same container, as the kubelet expands
+//! them (kubernetes/kubernetes pkg/kubelet/kubelet_pods.go, `makeEnvironmentVariables`).
+
+use super::env_variables::EnvVar;
+use super::pod_fields::Container;
+use memchr::memmem;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+/// Longest value that is expanded (bytes); longer ones are not known. Values of variables are short lists.
+const MAX_LENGTH: usize = 4 << 10;
+
+impl Container<'_> {
+    /// The literal value of the entry of `env` at this place, expanded. `None` where the value has another source, or
+    /// refers to what `env` does not show: a field of the pod, a Secret, a later entry, a variable of `envFrom` or of a
+    /// Service.
+    #[must_use]
+    pub(crate) fn expanded_literal(&self, place: usize) -> Option<&str> {
+        let text = self.env().get(place)?.literal_or_empty()?;
+        if !may_have_reference(text) {
+            return Some(text);
+        }
+        let expanded =
+            self.read_once.expanded_values.get_or_init(|| expand_references_to_earlier_entries(self.env()));
+        expanded.get(&place).map(String::as_str)
+    }
+}
+
+fn may_have_reference(value: &str) -> bool {
+    memmem::find(value.as_bytes(), b"$(").is_some()
+}
+
+/// The expanded values, by place. All together are no longer than the values are, with `MAX_LENGTH` for short ones: a value
+/// may name another one many times.
+fn expand_references_to_earlier_entries(env: &[EnvVar<'_>]) -> BTreeMap<usize, String> {
+    let literals = || env.iter().filter_map(EnvVar::literal_or_empty);
+    let mut left = literals().fold(MAX_LENGTH, |sum, value| sum.saturating_add(value.len()));
+    let mut earlier: HashMap<&str, Option<Cow<'_, str>>> = HashMap::new();
+    let mut expanded = BTreeMap::new();
+    for (at, entry) in env.iter().enumerate() {
+        let value = match entry.literal_or_empty() {
+            Some(text) if may_have_reference(text) => {
+                let value = expand(text, |name| earlier.get(name)?.as_deref());
+                let value = value.filter(|value| value.len() <= left);
+                left -= value.as_ref().map_or(0, String::len);
+                value.map(|value| Cow::Owned(expanded.entry(at).or_insert(value).clone()))
+            }
+            text => text.map(Cow::Borrowed),
+        };
+        if let Some(name) = entry.name.as_deref() {
+            earlier.insert(name, value);
+        }
+    }
+    expanded
+}
+
+/// A text with the values of its references (third_party/forked/golang/expansion/expand.go, `Expand`): `$$` is a dollar
+/// sign, and a dollar sign before anything else stays. `None` if a value is not known or the result is too long.
+fn expand<'v>(text: &str, known: impl Fn(&str) -> Option<&'v str>) -> Option<String> {
+    let (mut result, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once('$') {
+        result.push_str(before);
+        let reference = after.strip_prefix('(').and_then(|name| name.split_once(')'));
+        rest = match (reference, after.strip_prefix('$')) {
+            (Some((name, after)), _) => {
+                result.push_str(known(name)?);
+                after
+            }
+            (None, after_escape) => {
+                result.push('$');
+                after_escape.unwrap_or(after)
+            }
+        };
+        if result.len() > MAX_LENGTH {
+            return None;
+        }
+    }
+    result.push_str(rest);
+    (result.len() <= MAX_LENGTH).then_some(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_the_kubelet_expands_them() {
+        let known = |name: &str| match name {
+            "A" => Some("1"),
+            "EMPTY" | "" => Some(""),
+            "REF" => Some("$(A)"),
+            _ => None,
+        };
+        for (text, expected) in [
+            ("$(A)", Some("1")),
+            ("x$(A)y$(EMPTY)z", Some("x1yz")),
+            ("$(A)$(A)", Some("11")),
+            ("$(REF)", Some("$(A)")),
+            ("$()", Some("")),
+            ("$$(A)", Some("$(A)")),
+            ("$$$(A)", Some("$1")),
+            ("$$$$", Some("$$")),
+            ("$(A", Some("$(A")),
+            ("$A$", Some("$A$")),
+            ("$é$(A)", Some("$é1")),
+            ("$($(A)", None),
+            ("$(B)", None),
+            ("a", Some("a")),
+        ] {
+            assert_eq!(expand(text, known).as_deref(), expected, "{text}");
+        }
+    }
+
+    fn container(env: &str) -> String {
+        format!(r#"{{"env":[{env}]}}"#)
+    }
+
+    #[test]
+    fn of_earlier_entries() {
+        let json = container(
+            r#"{"name":"A","value":"$(Z)"},{"name":"Z","value":"1"},{"name":"B","value":"$(Z)"},
+            {"name":"Z","valueFrom":{"fieldRef":{"fieldPath":"status.podIP"}}},{"name":"C","value":"$(Z)"},
+            {"name":"D","value":"$(B)$(E)"},{"name":"E"},{"name":"D","value":"$(B)$(E)$(D)"},
+            {"name":"F","value":"$(B)$(E)x"}"#,
+        );
+        let container: Container<'_> = serde_json::from_str(&json).unwrap();
+        let values: Vec<_> = (0..=9).map(|place| container.expanded_literal(place)).collect();
+        let unknown = None;
+        assert_eq!(
+            values,
+            [
+                unknown,
+                Some("1"),
+                Some("1"),
+                unknown,
+                unknown,
+                unknown,
+                Some(""),
+                unknown,
+                Some("1x"),
+                unknown,
+            ]
+        );
+    }
+
+    /// Ten references to the entry before make ten times its value: without limits, this would be 10^30 bytes.
+    #[test]
+    fn the_work_is_limited() {
+        let refer =
+            |n: usize| format!(r#"{{"name":"V{n}","value":"{}"}}"#, format!("$(V{})", n - 1).repeat(10));
+        let first = r#"{"name":"V0","value":"xxxxxxxxxx"}"#.to_owned();
+        let chain = [first].into_iter().chain((1..30).map(refer)).collect::<Vec<_>>().join(",");
+        let again = |n: usize| format!(r#",{{"name":"W{n}","value":"$(V2)"}}"#);
+        let json = container(&(chain + &(0..1_000).map(again).collect::<String>()));
+        let container: Container<'_> = serde_json::from_str(&json).unwrap();
+        let lengths: Vec<_> =
+            (0..1_030).filter_map(|p| Some((p, container.expanded_literal(p)?.len()))).collect();
+        assert_eq!(lengths[..4], [(0, 10), (1, 100), (2, 1_000), (30, 1_000)]);
+        let sum: usize = lengths.iter().map(|(_, length)| length).sum();
+        assert!((MAX_LENGTH..=MAX_LENGTH + json.len()).contains(&sum), "{sum} of {}", json.len());
+    }
+}
