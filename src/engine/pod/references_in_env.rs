@@ -7,8 +7,11 @@ use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-/// Longest value that is expanded (bytes); longer ones are not known. Values of variables are short lists.
+/// Longest value that is expanded (bytes), before and after; longer ones are not known. Values of variables are short lists.
 const MAX_LENGTH: usize = 4 << 10;
+
+/// Most variables of a container with references (count). In a container with more, no value with a reference is known.
+const MAX_VARIABLES: usize = 4_096;
 
 impl Container<'_> {
     /// The literal value of the entry of `env` at this place, expanded. `None` where the value has another source, or
@@ -33,6 +36,9 @@ fn may_have_reference(value: &str) -> bool {
 /// The expanded values, by place. All together are no longer than the values are, with `MAX_LENGTH` for short ones: a value
 /// may name another one many times.
 fn expand_references_to_earlier_entries(env: &[EnvVar<'_>]) -> BTreeMap<usize, String> {
+    if env.len() > MAX_VARIABLES {
+        return BTreeMap::new();
+    }
     let literals = || env.iter().filter_map(EnvVar::literal_or_empty);
     let mut left = literals().fold(MAX_LENGTH, |sum, value| sum.saturating_add(value.len()));
     let mut earlier: HashMap<&str, Option<Cow<'_, str>>> = HashMap::new();
@@ -57,11 +63,16 @@ fn expand_references_to_earlier_entries(env: &[EnvVar<'_>]) -> BTreeMap<usize, S
 /// A text with the values of its references (third_party/forked/golang/expansion/expand.go, `Expand`): `$$` is a dollar
 /// sign, and a dollar sign before anything else stays. `None` if a value is not known or the result is too long.
 fn expand<'v>(text: &str, known: impl Fn(&str) -> Option<&'v str>) -> Option<String> {
+    if text.len() > MAX_LENGTH {
+        return None;
+    }
     let (mut result, mut rest) = (String::new(), text);
+    // What is left of the text at its last parenthesis. With less left, nobody searches for another one.
+    let left_at_last = text.rfind(')').map_or(usize::MAX, |last| text.len() - last);
     while let Some((before, after)) = rest.split_once('$') {
         result.push_str(before);
-        let reference = after.strip_prefix('(').and_then(|name| name.split_once(')'));
-        rest = match (reference, after.strip_prefix('$')) {
+        let closed = after.strip_prefix('(').filter(|name| name.len() >= left_at_last);
+        rest = match (closed.and_then(|name| name.split_once(')')), after.strip_prefix('$')) {
             (Some((name, after)), _) => {
                 result.push_str(known(name)?);
                 after
@@ -106,6 +117,8 @@ mod tests {
             ("$($(A)", None),
             ("$(B)", None),
             ("a", Some("a")),
+            ("$(A)$($(", Some("1$($(")),
+            ("$(A))$(", Some("1)$(")),
         ] {
             assert_eq!(expand(text, known).as_deref(), expected, "{text}");
         }
@@ -141,6 +154,22 @@ mod tests {
                 unknown,
             ]
         );
+    }
+
+    #[test]
+    fn long_values_and_long_lists_are_not_expanded() {
+        let expanded = |variables: usize, padding: usize| {
+            let (more, padding) = (r#"{"name":"M"},"#.repeat(variables - 2), "x".repeat(padding));
+            let pair = format!(r#"{{"name":"A","value":"{padding}"}},{{"name":"B","value":"$(A)"}}"#);
+            let json = container(&(more + &pair));
+            let container: Container<'_> = serde_json::from_str(&json).unwrap();
+            container.expanded_literal(variables - 1).map(str::len)
+        };
+        assert_eq!(expanded(MAX_VARIABLES, MAX_LENGTH), Some(MAX_LENGTH));
+        assert_eq!((expanded(MAX_VARIABLES + 1, 1), expanded(2, MAX_LENGTH + 1)), (None, None));
+        let open = "$(".repeat(MAX_LENGTH / 2);
+        assert_eq!(expand(&open, |_| None).as_deref(), Some(open.as_str()));
+        assert_eq!(expand(&(open + "x"), |_| None), None);
     }
 
     /// Ten references to the entry before make ten times its value: without limits, this would be 10^30 bytes.

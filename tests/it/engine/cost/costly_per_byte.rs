@@ -109,6 +109,14 @@ const SHAPES: [Shape; 21] = [
     ("", "Pod", "a long name of an image, and the same variable", |n| {
         commanded(&"nvm_nvm_nvm_nv\"".repeat(n * 2), "a")
     }),
+    ("", "Pod", "variables that refer to one another, and texts like references", |n| {
+        let open = "$(".repeat(2_000);
+        let entry = |i: usize| json!({"name": "NCCL_IB_HCA", "value": if i % 2 == 0 { "$(A)" } else { open.as_str() }});
+        let first = json!({"name": "A", "value": "x".repeat(2_000)});
+        let env: Vec<Value> = std::iter::once(first).chain((0..200).map(entry)).collect();
+        let container = |i: usize| json!({"name": format!("c{i}"), "image": "x", "env": env, "resources": {"limits": {"nvidia.com/gpu": 1}}});
+        json!({"spec": {"containers": (0..n / 10_000).map(container).collect::<Vec<_>>()}})
+    }),
     ("", "Pod", "mounts at paths of slashes, and the same variable", |n| mounted(n * 32, "/")),
     ("", "Pod", "mounts at paths of words, and the same variable", |n| mounted(n * 32, "n_m/")),
     ("serving.kserve.io", "LLMInferenceService", "short lists of containers, each ten levels deep", |n| {
