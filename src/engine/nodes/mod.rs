@@ -27,6 +27,7 @@ mod resource_amounts;
 mod sharded_map;
 mod taints_and_tolerations;
 mod which_nodes_fit_pod;
+mod why_nodes_do_not_fit_pod;
 
 pub use build_node_index::NodeBuilder;
 pub use combined_conditions_on_label::CombinedConditions;
@@ -37,11 +38,10 @@ pub use node_object::NodeObject;
 pub use nodes_of_two_selectors::{InCommon, NodeSelection};
 pub use nodes_view::NodeView;
 pub use taints_and_tolerations::{Taint, Toleration, Tolerations};
-pub(crate) use which_nodes_fit_pod::TAINT;
 pub(crate) use which_nodes_fit_pod::classes_pod_can_run_on_within_deadline;
-pub use which_nodes_fit_pod::{
-    AffinityTerm, ExcludedBy, NodeConstraintsOfPod, classes_pod_can_run_on, constraints_that_exclude_nodes,
-};
+pub use which_nodes_fit_pod::{AffinityTerm, NodeConstraintsOfPod, classes_pod_can_run_on};
+pub use why_nodes_do_not_fit_pod::{ExcludedBy, ExcludingConstraints, constraints_that_exclude_nodes};
+pub(crate) use why_nodes_do_not_fit_pod::{MAX_SHOWN_CONSTRAINTS, TAINT};
 
 /// Label that the kubelet sets to the host's name; its value differs on every node.
 pub const HOSTNAME_LABEL: &str = "kubernetes.io/hostname";

@@ -177,18 +177,6 @@ fn requirement<'a>(read: &'a NodeSelectorRequirement<'a>) -> Option<LabelRequire
     })
 }
 
-/// How a constraint begins that is a taint of the nodes. All others are the pod's own text.
-pub(crate) const TAINT: &str = "taint ";
-
-/// A constraint that excludes some nodes, and how many.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExcludedBy {
-    /// `taint dedicated=ib:NoSchedule`, `nodeSelector pool=a`, `affinity zone in (a, b)`.
-    pub by: String,
-    /// Nodes (count).
-    pub nodes: usize,
-}
-
 /// The classes that have a node the pod can run on.
 #[must_use]
 pub fn classes_pod_can_run_on(constraints: &NodeConstraintsOfPod<'_>, view: &NodeView) -> ClassSet {
@@ -210,7 +198,7 @@ pub(crate) fn classes_pod_can_run_on_within_deadline(
     classes_pod_can_run_on_within_budget(tolerated, constraints, view, &mut LookBudget::new(deadline))
 }
 
-fn classes_pod_can_run_on_within_budget(
+pub(super) fn classes_pod_can_run_on_within_budget(
     tolerated: impl FnOnce() -> ClassSet,
     constraints: &NodeConstraintsOfPod<'_>,
     view: &NodeView,
@@ -261,120 +249,10 @@ fn classes_pod_can_run_on_within_budget(
     }
 }
 
-fn class_of_named_node(name: &str, view: &NodeView) -> ClassSet {
+pub(super) fn class_of_named_node(name: &str, view: &NodeView) -> ClassSet {
     let mut set = view.classes.empty_set();
     if let Some(class) = view.class_number_of_node(name) {
         set.insert(class);
     }
     set
-}
-
-/// The constraints that exclude nodes of a set, in the order of the pod's fields; incomplete if the decision may take no
-/// more looks. Slower than [`classes_pod_can_run_on`]; for people.
-#[must_use]
-pub fn constraints_that_exclude_nodes(
-    constraints: &NodeConstraintsOfPod<'_>,
-    view: &NodeView,
-    of: &ClassSet,
-    deadline: &DecisionLimits<'_>,
-) -> Vec<ExcludedBy> {
-    let mut found: Vec<ExcludedBy> = Vec::new();
-    let mut left = of.clone();
-    if constraints.node_name.is_none() {
-        let mut places: BTreeMap<&Taint, usize> = BTreeMap::new();
-        for (number, class, nodes) in view.classes_with_node_counts(of) {
-            let Some(taint) =
-                class.taints.iter().find(|t| !constraints.tolerates_or_requests_resource_of_key(&t.key)(t))
-            else {
-                continue;
-            };
-            left.remove(number);
-            if nodes == 0 {
-                continue;
-            }
-            let place = *places.entry(taint).or_insert(found.len());
-            match found.get_mut(place) {
-                Some(known) => known.nodes += nodes,
-                None => found.push(ExcludedBy { by: format!("{TAINT}{taint}"), nodes }),
-            }
-        }
-        if left.is_clear() {
-            return found;
-        }
-    }
-    let mut step = |left: &mut ClassSet, after: ClassSet, by: &str| {
-        let mut gone = left.clone();
-        gone.difference_with(&after);
-        let nodes = view.count_nodes_of_classes(&gone);
-        if nodes > 0 {
-            match found.iter_mut().find(|known| known.by == by) {
-                Some(known) => known.nodes += nodes,
-                None => found.push(ExcludedBy { by: by.to_owned(), nodes }),
-            }
-        }
-        *left = after;
-    };
-    if let Some(name) = constraints.node_name {
-        let mut after = left.clone();
-        after.intersect_with(&class_of_named_node(name, view));
-        step(&mut left, after, &format!("nodeName {}", crate::text::escaped_and_cut(name, 80)));
-        return found;
-    }
-    let mut budget = LookBudget::for_reasons_shown_to_people(deadline);
-    let mut narrow = |set: &ClassSet, requirement: &LabelRequirement<'_>| {
-        if view.own_keys.contains_key(requirement.key) {
-            keep_matching_classes_within_budget(
-                view,
-                set.clone(),
-                [&[SingleNodeCondition::of(requirement)], &[]],
-                &[],
-                &mut budget,
-            )
-        } else {
-            let mut after = set.clone();
-            view.classes.remove_classes_not_satisfying(&mut after, *requirement);
-            after
-        }
-    };
-    for requirement in constraints.selector.iter().take_while(|_| !deadline.is_over()) {
-        let after = narrow(&left, requirement);
-        step(&mut left, after, &format!("nodeSelector {requirement}"));
-    }
-    let tolerated = || {
-        view.classes
-            .classes_with_tolerated_taints(|key| constraints.tolerates_or_requests_resource_of_key(key))
-    };
-    let mut fits = classes_pod_can_run_on_within_budget(
-        tolerated,
-        constraints,
-        view,
-        &mut LookBudget::for_reasons_shown_to_people(deadline),
-    );
-    fits.intersect_with(&left);
-    if fits == left {
-        return found;
-    }
-    let Some(terms) = &constraints.terms else {
-        // Each holds for some node of a class, and no node has all of them.
-        step(&mut left, fits, "its nodeSelector as a whole");
-        return found;
-    };
-    let mut by = Vec::new();
-    for term in terms.iter().take_while(|_| !deadline.is_over()) {
-        // Of each term, the first requirement that nothing of the rest satisfies says enough.
-        let mut rest = left.clone();
-        let culprit = term.labels.iter().find(|requirement| {
-            rest = narrow(&rest, requirement);
-            rest.is_clear()
-        });
-        by.push(match (culprit, term.names.first()) {
-            _ if term.void => "an empty term".to_owned(),
-            (Some(requirement), _) => requirement.to_string(),
-            (None, Some(name)) => name.to_string(),
-            (None, None) => term.labels.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and "),
-        });
-    }
-    let by = if by.is_empty() { "without terms".to_owned() } else { by.join(" or ") };
-    step(&mut left, fits, &format!("affinity {by}"));
-    found
 }

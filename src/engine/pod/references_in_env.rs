@@ -10,6 +10,10 @@ use std::collections::{BTreeMap, HashMap};
 /// Longest value that is expanded (bytes), before and after; longer ones are not known. Values of variables are short lists.
 const MAX_LENGTH: usize = 4 << 10;
 
+/// Text of the values of one container that have references, before and after (bytes). Further ones are not expanded: a value
+/// may name another one many times.
+const MAX_TEXT: usize = 16 << 10;
+
 /// Most variables of a container with references (count). In a container with more, no value with a reference is known.
 const MAX_VARIABLES: usize = 4_096;
 
@@ -33,22 +37,20 @@ fn may_have_reference(value: &str) -> bool {
     memmem::find(value.as_bytes(), b"$(").is_some()
 }
 
-/// The expanded values, by place. All together are no longer than the values are, with `MAX_LENGTH` for short ones: a value
-/// may name another one many times.
+/// The expanded values, by place.
 fn expand_references_to_earlier_entries(env: &[EnvVar<'_>]) -> BTreeMap<usize, String> {
     if env.len() > MAX_VARIABLES {
         return BTreeMap::new();
     }
-    let literals = || env.iter().filter_map(EnvVar::literal_or_empty);
-    let mut left = literals().fold(MAX_LENGTH, |sum, value| sum.saturating_add(value.len()));
+    let mut left = MAX_TEXT;
     let mut earlier: HashMap<&str, Option<Cow<'_, str>>> = HashMap::new();
     let mut expanded = BTreeMap::new();
     for (at, entry) in env.iter().enumerate() {
         let value = match entry.literal_or_empty() {
             Some(text) if may_have_reference(text) => {
-                let value = expand(text, |name| earlier.get(name)?.as_deref());
-                let value = value.filter(|value| value.len() <= left);
-                left -= value.as_ref().map_or(0, String::len);
+                left = left.saturating_sub(text.len());
+                let value = if left == 0 { None } else { expand(text, |name| earlier.get(name)?.as_deref()) };
+                left = left.saturating_sub(value.as_ref().map_or(0, String::len));
                 value.map(|value| Cow::Owned(expanded.entry(at).or_insert(value).clone()))
             }
             text => text.map(Cow::Borrowed),
@@ -186,6 +188,6 @@ mod tests {
             (0..1_030).filter_map(|p| Some((p, container.expanded_literal(p)?.len()))).collect();
         assert_eq!(lengths[..4], [(0, 10), (1, 100), (2, 1_000), (30, 1_000)]);
         let sum: usize = lengths.iter().map(|(_, length)| length).sum();
-        assert!((MAX_LENGTH..=MAX_LENGTH + json.len()).contains(&sum), "{sum} of {}", json.len());
+        assert!((MAX_TEXT / 2..MAX_TEXT + MAX_LENGTH).contains(&sum), "{sum}");
     }
 }

@@ -10,7 +10,7 @@ use super::{
 use crate::decision_limits::NEVER;
 use crate::demands::Subject;
 use crate::facts::PROFILE_ANNOTATION;
-use crate::nodes::{ClassSet, ExcludedBy, NodeConstraintsOfPod};
+use crate::nodes::{ClassSet, ExcludingConstraints, MAX_SHOWN_CONSTRAINTS, NodeConstraintsOfPod};
 use crate::profile::schema::LabelSelector;
 use crate::profile::{INJECTED_ANNOTATION, Profile};
 use crate::snapshot::Snapshot;
@@ -36,8 +36,8 @@ pub struct ResolutionExplanation {
     pub open: ShownEntries<String>,
 }
 
-/// Most entries of a list. A cluster may have thousands of taints and profiles, and each pod would repeat them.
-pub const MAX_LISTED: usize = 20;
+/// Most entries of a list: as many as there are constraints of an [`ExcludingConstraints`].
+pub const MAX_LISTED: usize = MAX_SHOWN_CONSTRAINTS;
 
 /// The beginning of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +52,7 @@ impl<T> From<Vec<T>> for ShownEntries<T> {
     fn from(mut all: Vec<T>) -> Self {
         let more = all.len().saturating_sub(MAX_LISTED);
         all.truncate(MAX_LISTED);
+        all.shrink_to_fit();
         Self { shown: all, more }
     }
 }
@@ -77,7 +78,7 @@ pub struct Landing {
     /// Of those, the nodes of each set of profiles (count); the empty set is nodes without a profile.
     pub fabrics: ShownEntries<(ShownEntries<String>, usize)>,
     /// Why it cannot run on the others.
-    pub dropped: ShownEntries<ExcludedBy>,
+    pub dropped: ExcludingConstraints,
 }
 
 /// A profile, as seen from the pod.
@@ -93,7 +94,7 @@ pub struct ExplainedProfile {
     /// node is known.
     pub nodes: Option<(usize, usize)>,
     /// Why the pod cannot run on its nodes.
-    pub dropped: ShownEntries<ExcludedBy>,
+    pub dropped: ExcludingConstraints,
     /// What the pod or the cluster would need for it; empty if nothing is missing.
     pub needs: Vec<String>,
 }
@@ -344,7 +345,7 @@ fn explain_landing(
         nodes: view.count_nodes_of_classes(all),
         fits: view.count_nodes_of_classes(fits),
         fabrics: fabrics(fits, snapshot),
-        dropped: snapshot.constraints_that_exclude_nodes(constraints, all, subject.deadline).into(),
+        dropped: snapshot.constraints_that_exclude_nodes(constraints, all, subject.deadline),
     }
 }
 
@@ -368,7 +369,7 @@ fn explain_profile(
         (Some(carrying), Some((all, fit))) if fit < all => {
             snapshot.constraints_that_exclude_nodes(constraints, carrying, subject.deadline)
         }
-        _ => Vec::new(),
+        _ => ExcludingConstraints::default(),
     };
     let mut needs = Vec::new();
     if !subject.snapshot.admits(profile, subject.namespace) {
@@ -424,7 +425,7 @@ fn explain_profile(
         chosen,
         open: profile.namespaces.is_none(),
         nodes,
-        dropped: dropped.into(),
+        dropped,
         needs,
     }
 }

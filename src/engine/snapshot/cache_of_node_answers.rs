@@ -3,7 +3,7 @@
 //! which share the answers too, and count the looks that each answer took: what one of them gets depends on no other.
 
 use crate::decision_limits::DecisionLimits;
-use crate::nodes::{ClassSet, ExcludedBy};
+use crate::nodes::{ClassSet, ExcludingConstraints};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +26,7 @@ pub(super) struct Answers {
     hashes: (RandomState, RandomState),
     tolerated: AnswerCache<ClassSet>,
     landings: AnswerCache<ClassSet>,
-    dropped: AnswerCache<Vec<ExcludedBy>>,
+    dropped: AnswerCache<ExcludingConstraints>,
     /// Whether decisions of their own share them.
     of_decisions: bool,
 }
@@ -55,8 +55,8 @@ impl Answers {
         &self,
         asked: &impl Hash,
         deadline: &DecisionLimits<'_>,
-        find: impl FnOnce() -> Vec<ExcludedBy>,
-    ) -> Vec<ExcludedBy> {
+        find: impl FnOnce() -> ExcludingConstraints,
+    ) -> ExcludingConstraints {
         if !self.of_decisions {
             return find();
         }

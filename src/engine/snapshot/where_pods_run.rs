@@ -4,7 +4,7 @@ use super::Snapshot;
 use super::cache_of_node_answers::CacheOfNodeAnswers;
 use crate::decision_limits::DecisionLimits;
 use crate::nodes::{
-    ClassSet, ExcludedBy, NodeConstraintsOfPod, classes_pod_can_run_on_within_deadline,
+    ClassSet, ExcludingConstraints, NodeConstraintsOfPod, classes_pod_can_run_on_within_deadline,
     constraints_that_exclude_nodes,
 };
 use std::hash::Hash;
@@ -52,7 +52,7 @@ impl Snapshot {
         constraints: &NodeConstraintsOfPod<'_>,
         of: &ClassSet,
         deadline: &DecisionLimits<'_>,
-    ) -> Vec<ExcludedBy> {
+    ) -> ExcludingConstraints {
         let find = || constraints_that_exclude_nodes(constraints, self.nodes_for_audience(), of, deadline);
         let Some(answers) = self.landings.answers() else { return find() };
         let asked = (

@@ -181,6 +181,12 @@ fn shared_texts() -> Result<(), String> {
     if !summary.contains("5992 more groups with other facts not shown; -o json lists up to 4096 groups") {
         return Err(summary);
     }
+    let document = document(&["-"], log.as_bytes())?;
+    let of = &document["communicators"][0];
+    let listed = of["groups"].as_array().map_or(0, Vec::len);
+    // 4 MiB of their text.
+    same("groups with 1,000 bytes of NICs", true, (3_000..4_096).contains(&listed))?;
+    same("other groups", &Value::from(6_000 - listed), &of["moreGroups"])?;
     let peak = peak_memory(&["verify-log", "-o", "json", "-"], &log, 1)?;
     match peak / 1024 {
         0..40 => Ok(()),

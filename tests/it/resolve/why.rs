@@ -28,6 +28,9 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("why::then_and_now", || Ok(then_and_now()?));
     suite.add("why::bounds", || Ok(bounds()?));
     suite.add("why::long_lists_are_cut", || Ok(super::why_of_many_profiles::cut()?));
+    if cfg!(target_os = "linux") {
+        suite.add("why::what_is_kept_of_a_pod_is_short", || Ok(super::why_of_many_profiles::kept()?));
+    }
     suite.add("why::bad_input", || Ok(bad_input()?));
     for row in TABLE {
         suite.add(format!("why::pod::{}", row.name.replace(' ', "_")), || Ok(judge(row)?));

@@ -1,6 +1,7 @@
 //! `why` of a cluster with many taints and profiles.
 
 use super::why::json;
+use crate::support::peak_memory::peak_memory;
 use crate::support::round_trip::same;
 use crate::support::{root, run};
 use serde_json::Value;
@@ -39,4 +40,21 @@ pub(super) fn cut() -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// What is kept of each pod does not grow with the taints of the cluster.
+pub(super) fn kept() -> Result<(), String> {
+    let nodes: String = (0..2_000)
+        .map(|i| {
+            format!("- {{metadata: {{name: n{i}}}, spec: {{taints: [{{key: k{i}, effect: NoSchedule}}]}}}}\n")
+        })
+        .collect();
+    let pod = "- {spec: {containers: [{resources: {limits: {nvidia.com/gpu: 8}}}]}}\n";
+    let list = |kind: &str, items: &str| format!("---\napiVersion: v1\nkind: {kind}\nitems:\n{items}");
+    let input = list("NodeList", &nodes) + &list("PodList", &pod.repeat(3_000));
+    match peak_memory(&["why", "-o", "json", "-"], &input, 0)? / 1024 {
+        // 64 KB for each of 3,000 pods are 190 MiB.
+        0..100 => Ok(()),
+        peak => Err(format!("{peak} MiB")),
+    }
 }

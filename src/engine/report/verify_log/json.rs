@@ -130,6 +130,15 @@ pub struct RanksWithEqualFacts<'a> {
     pub complete: bool,
 }
 
+impl RanksWithEqualFacts<'_> {
+    /// Length of its texts in the log (bytes).
+    fn text_length(&self) -> usize {
+        let names = [self.network, self.provider, self.bootstrap, self.version];
+        let texts = names.into_iter().flatten().chain(self.plugins.iter().copied());
+        self.ranks.len() + self.nics.0.len() + texts.map(str::len).sum::<usize>()
+    }
+}
+
 /// NICs, as NCCL's text: it is read when the NICs are written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Nics<'a>(&'a str);
@@ -194,6 +203,8 @@ pub struct FindingEntry {
 
 /// Groups that are listed: each repeats the NICs of its process, so the document would be a hundred times as long as the log.
 const MAX_GROUPS: usize = 4096;
+/// Text of the groups that are listed, as the log has it (bytes): the document is up to twelve times as long.
+const MAX_TEXT_OF_GROUPS: usize = 4 << 20;
 /// Hosts of a communicator that are listed.
 const MAX_HOSTS: usize = 1024;
 
@@ -211,7 +222,7 @@ impl<'a> VerifyLogDocument<'a> {
         let failed = found.iter().any(|f| f.kind.level() == Level::Error && !f.kind.is_unknown());
         let findings: Vec<FindingEntry> = found.into_iter().map(|f| finding(log, files, f)).collect();
         let of = |severity| findings.iter().filter(|f| f.severity == severity).count();
-        let mut room = MAX_GROUPS;
+        let mut room = RoomForGroups { groups: MAX_GROUPS, text: MAX_TEXT_OF_GROUPS };
         let communicators: Vec<CommunicatorEntry<'_>> =
             log.communicators().iter().map(|c| communicator_entry_within_room(log, c, &mut room)).collect();
         let skipped = log.skipped;
@@ -269,16 +280,32 @@ fn finding(log: &Log, files: &[String], finding: Finding) -> FindingEntry {
     }
 }
 
-/// `room`: number of groups that may still be listed.
+/// What may still be listed.
+struct RoomForGroups {
+    /// Groups (count).
+    groups: usize,
+    /// Their text (bytes).
+    text: usize,
+}
+
+impl RoomForGroups {
+    /// Takes the room of a group; not if less is left.
+    fn take(&mut self, group: &RanksWithEqualFacts<'_>) -> bool {
+        let left = self.groups.checked_sub(1).zip(self.text.checked_sub(group.text_length()));
+        let Some((groups, text)) = left else { return false };
+        *self = Self { groups, text };
+        true
+    }
+}
+
 fn communicator_entry_within_room<'a>(
     log: &'a Log,
     communicator: &Communicator,
-    room: &mut usize,
+    room: &mut RoomForGroups,
 ) -> CommunicatorEntry<'a> {
     let hosts = log.hosts(communicator).into_iter().take(MAX_HOSTS).collect();
     let mut groups = groups(log, &log.ranks(communicator));
-    let listed = groups.len().min(*room);
-    *room -= listed;
+    let listed = groups.iter().take_while(|group| room.take(group)).count();
     let more_groups = groups.len() - listed;
     groups.truncate(listed);
     CommunicatorEntry {

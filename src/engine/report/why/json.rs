@@ -1,12 +1,12 @@
 //! How a profile was found, as JSON (`fabric-admission.dev/why/v1`).
 
 use super::shown_entries_and_rest;
-use crate::nodes::ExcludedBy;
+use crate::nodes::ExcludingConstraints;
 use crate::plan::UserFabric;
 use crate::report::review_json::ResultEntry;
 use crate::report::{ReviewedObject, Skipped, UnreadInput};
 use crate::resolve::Resolution;
-use crate::resolve::explain_resolution::{ResolutionExplanation, ShownEntries};
+use crate::resolve::explain_resolution::ResolutionExplanation;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -196,8 +196,8 @@ struct ProfileEntry<'a> {
     needs: &'a [String],
 }
 
-fn excluded_node_entries(dropped: &ShownEntries<ExcludedBy>) -> Vec<DroppedEntry<'_>> {
-    dropped.shown.iter().map(|d| DroppedEntry { by: &d.by, nodes: d.nodes }).collect()
+fn excluded_node_entries(dropped: &ExcludingConstraints) -> Vec<DroppedEntry<'_>> {
+    dropped.first.iter().map(|d| DroppedEntry { by: &d.by, nodes: d.nodes }).collect()
 }
 
 impl<'a> Report<'a> {

@@ -36,12 +36,12 @@ pub fn write_result(out: &mut dyn Write, reviewed: &ReviewedObject) -> io::Resul
     if more > 0 {
         writeln!(out, "     also holds  those of {more} more profiles of the pod's nodes")?;
     }
-    if let Some(landing) = why.landing.as_ref().filter(|l| !l.dropped.shown.is_empty()) {
+    if let Some(landing) = why.landing.as_ref().filter(|l| !l.dropped.first.is_empty()) {
         writeln!(out, "{BOLD}excluded nodes{BOLD:#}")?;
-        for d in &landing.dropped.shown {
+        for d in &landing.dropped.first {
             writeln!(out, "     {} by {}", count_with_noun(d.nodes, "node"), shown(&d.by))?;
         }
-        let shown: usize = landing.dropped.shown.iter().map(|d| d.nodes).sum();
+        let shown: usize = landing.dropped.first.iter().map(|d| d.nodes).sum();
         let rest = landing.nodes.saturating_sub(landing.fits + shown);
         more_reasons(out, "     ", rest, landing.dropped.more)?;
     }
@@ -96,7 +96,7 @@ fn write_candidate(out: &mut dyn Write, profile: &ExplainedProfile, width: usize
         None => "no known nodes".to_owned(),
     };
     writeln!(out, "  {GREEN}{mark}{GREEN:#} {:<width$}  {nodes}", shown(&profile.name))?;
-    for d in &profile.dropped.shown {
+    for d in &profile.dropped.first {
         writeln!(
             out,
             "     {:<width$}  {DIM}{} excluded by {}{DIM:#}",
@@ -106,7 +106,7 @@ fn write_candidate(out: &mut dyn Write, profile: &ExplainedProfile, width: usize
         )?;
     }
     if let Some((all, fits)) = profile.nodes.filter(|_| profile.dropped.more > 0) {
-        let shown: usize = profile.dropped.shown.iter().map(|d| d.nodes).sum();
+        let shown: usize = profile.dropped.first.iter().map(|d| d.nodes).sum();
         let before = format!("     {:<width$}  ", "");
         more_reasons(out, &before, all.saturating_sub(fits + shown), profile.dropped.more)?;
     }

@@ -17,7 +17,7 @@ const LARGE: usize = 240 << 10;
 /// Group, kind, what it is, and how it is made of a length.
 type Shape = (&'static str, &'static str, &'static str, fn(usize) -> Value);
 
-const SHAPES: [Shape; 21] = [
+const SHAPES: [Shape; 22] = [
     (
         "nv-ipam.nvidia.com",
         "CIDRPool",

@@ -41,7 +41,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         true => "a taint of the nodes".to_owned(),
         false => escaped_and_cut(by, 80),
     };
-    let mut by: Vec<String> = by.iter().take(3).map(|d| reason(&d.by)).collect();
+    let mut by: Vec<String> = by.first.iter().take(3).map(|d| reason(&d.by)).collect();
     by.dedup();
     // A decision that has taken all its looks knows no reason.
     let because = if by.is_empty() { String::new() } else { format!(", because of {}", by.join("; ")) };

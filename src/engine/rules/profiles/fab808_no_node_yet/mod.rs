@@ -42,7 +42,7 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
         context.subject.snapshot.catalog().node_classes_of(&profile.name).filter(|c| !c.is_clear());
     let by = carrying
         .map(|c| context.subject.snapshot.constraints_that_exclude_nodes(constraints, c, context.deadline));
-    let by = by.iter().flatten().next();
+    let by = by.as_ref().and_then(|by| by.first.first());
     let by = by.map(|d| format!(" ({} excludes the profile's current nodes)", escaped_and_cut(&d.by, 80)));
     let message = format!(
         "no current node matches the pod: profile {:?} is chosen by the pod's selectors alone{}",
