@@ -111,7 +111,7 @@ const SHAPES: [Shape; 22] = [
     }),
     ("", "Pod", "variables that refer to one another, and texts like references", |n| {
         let open = "$(".repeat(2_000);
-        let entry = |i: usize| json!({"name": "NCCL_IB_HCA", "value": if i % 2 == 0 { "$(A)" } else { open.as_str() }});
+        let entry = |i: usize| json!({"name": "NCCL_IB_HCA", "value": if i.is_multiple_of(2) { "$(A)" } else { open.as_str() }});
         let first = json!({"name": "A", "value": "x".repeat(2_000)});
         let env: Vec<Value> = std::iter::once(first).chain((0..200).map(entry)).collect();
         let container = |i: usize| json!({"name": format!("c{i}"), "image": "x", "env": env, "resources": {"limits": {"nvidia.com/gpu": 1}}});
