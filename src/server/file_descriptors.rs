@@ -41,8 +41,9 @@ pub(super) fn raise_open_files_or_lower_connections(limits: Limits) -> Limits {
     within
 }
 
+/// A connection that makes room for another one has its descriptor until its task ends, so there may be as many again.
 fn needed(limits: &Limits) -> u64 {
-    u64::try_from(limits.connections).unwrap_or(u64::MAX).saturating_add(OTHERS)
+    u64::try_from(limits.connections).unwrap_or(u64::MAX).saturating_mul(2).saturating_add(OTHERS)
 }
 
 /// Connections for which these descriptors are enough. One address gets the same part of them as before, and at most half
@@ -64,7 +65,7 @@ mod tests {
     #[test]
     fn connections_are_as_many_as_there_are_descriptors_for() {
         let limits = Limits::default();
-        assert_eq!(needed(&limits), 1024 + 512);
+        assert_eq!(needed(&limits), 2 * 1024 + 512);
         let at = |there| {
             let within = within(limits, there);
             (within.connections, within.connections_per_peer)

@@ -41,6 +41,12 @@ impl SharedTcpStream {
         matches!(ready, Poll::Ready(Ok(ready)) if ready.is_read_closed())
     }
 
+    /// Completes when the client has sent something, or has closed or reset the connection.
+    pub(super) async fn wait_until_client_sends_or_ends(&self) {
+        // Whoever reads next sees the error.
+        let _ = self.0.readable().await;
+    }
+
     /// To reset it from elsewhere, as long as somebody has it.
     pub(super) fn handle(&self) -> TcpStreamHandle {
         TcpStreamHandle(Arc::downgrade(&self.0))
@@ -95,6 +101,11 @@ impl SharedTcpStream {
 pub(super) struct TcpStreamHandle(Weak<TcpStream>);
 
 impl TcpStreamHandle {
+    /// Whether the client has closed or reset it, or it is closed already.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.0.upgrade().is_none_or(|stream| SharedTcpStream(stream).is_given_up_by_client())
+    }
+
     /// The connection is reset when it is dropped.
     pub(super) fn reset_when_dropped(&self) {
         if let Some(stream) = self.0.upgrade() {

@@ -53,9 +53,11 @@ impl TlsHandshakes {
         caller: &Caller,
     ) -> Option<Tls> {
         let mut thread = JoinSet::new();
-        let shake = self.clone().shake(stream, Arc::clone(allowance), Arc::clone(state), caller.clone());
-        thread.spawn_on(shake, &self.runtime);
         let shaken = async {
+            // A client that sends nothing is none of the thread's business.
+            stream.wait_until_client_sends_or_ends().await;
+            let shake = self.clone().shake(stream, Arc::clone(allowance), Arc::clone(state), caller.clone());
+            thread.spawn_on(shake, &self.runtime);
             match thread.join_next().await {
                 Some(Ok(shaken)) => shaken,
                 Some(Err(ended)) => Err(io::Error::other(ended)),
@@ -94,9 +96,9 @@ impl TlsHandshakes {
         }
     }
 
-    /// Nearly all work is in the answer with our certificate, in the check of the client's certificate, and in TLS 1.2 in the key
-    /// of the client, which comes after our certificate. What else follows has no turn: a client that opens connections and
-    /// closes them again would make connections wait that are already closed.
+    /// Nearly all work is in the client's first message and our answer to it, in the check of the client's certificate, and in
+    /// TLS 1.2 in the key of the client, which comes after our certificate. What else follows has no turn: a client that opens
+    /// connections and closes them again would make connections wait that are already closed.
     async fn shake(
         self,
         stream: SharedTcpStream,
@@ -104,24 +106,24 @@ impl TlsHandshakes {
         state: Arc<State>,
         caller: Caller,
     ) -> io::Result<Tls> {
-        let counted = CountedRecords::new(stream.clone(), Arc::clone(&allowance));
-        let hello = LazyConfigAcceptor::new(Acceptor::default(), counted).await?;
-        if hello.client_hello().alpn().is_some_and(|mut names| names.nth(MOST_PROTOCOLS).is_some()) {
-            return Err(io::Error::other("the client offers too many protocols"));
-        }
-        allowance.record_first_message();
         let is_certificate_sent = || allowance.sent_bytes() >= MIN_ANSWER_WITH_CERTIFICATE;
         let is_next_step_long = || self.is_second_message_long || !is_certificate_sent();
         let turn = || state.budgets.turns.wait_for_turn_of_handshake(caller.address);
         let config = Arc::clone(&self.config);
-        let answer = async {
+        let counted = CountedRecords::new(stream.clone(), Arc::clone(&allowance));
+        let messages = async {
             // Clients that go away while they wait for a turn would take the time of those that are still there.
             if stream.is_given_up_by_client() {
                 return Err(io::ErrorKind::ConnectionAborted.into());
             }
+            let hello = LazyConfigAcceptor::new(Acceptor::default(), counted).await?;
+            if hello.client_hello().alpn().is_some_and(|mut names| names.nth(MOST_PROTOCOLS).is_some()) {
+                return Err(io::Error::other("the client offers too many protocols"));
+            }
+            allowance.record_first_message();
             hello.into_stream(config).await
         };
-        take_steps_in_turns(answer, turn, is_next_step_long).await
+        take_steps_in_turns(messages, turn, is_next_step_long).await
     }
 }
 

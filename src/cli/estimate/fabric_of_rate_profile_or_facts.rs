@@ -41,7 +41,10 @@ fn fabric_of_facts_file(file: &Path, transport: Option<Link>) -> Result<Fabric, 
     }
     let mut text = String::new();
     let opened = File::open(file).map_err(|error| error.to_string())?;
-    opened.take(MAX_FACTS_BYTES).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    opened.take(MAX_FACTS_BYTES + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    if text.len() as u64 > MAX_FACTS_BYTES {
+        return Err("the file has more than 1 MiB; name a facts.json that preflight wrote".to_owned());
+    }
     let facts = Facts::parse(&text)?;
     let ports = || facts.devices.iter().flatten().flat_map(|device| &device.ports);
     let rates: Vec<u32> = ports().filter_map(|port| port.rate).filter(|rate| *rate > 0).collect();

@@ -120,8 +120,11 @@ fn facts(arguments: &Arguments) -> Result<Option<Facts>, (String, Unreadable)> {
         let mut text = String::new();
         let file = crate::pod_agent::open_regular_file(path, crate::pod_agent::LastLink::Follow)
             .map_err(|error| error.to_string())?;
-        io::Read::read_to_string(&mut io::Read::take(file, MAX_FACTS_BYTES), &mut text)
+        io::Read::read_to_string(&mut io::Read::take(file, MAX_FACTS_BYTES + 1), &mut text)
             .map_err(|error| error.to_string())?;
+        if text.len() as u64 > MAX_FACTS_BYTES {
+            return Err("the file has more than 1 MiB".to_owned());
+        }
         Facts::parse(&text)
     };
     let why =

@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
 fn entry(given: GivenProfile<'_>, statuses: &Statuses<'_>, known: &LoadedSource) -> ProfileEntry {
     let (mut status, _) = statuses.of_object(given.json());
     // Without any Namespace object, zero would be a guess.
-    if known.snapshot.namespaces().is_empty() {
+    if !known.snapshot.knows_namespaces() {
         status.matching_namespaces = None;
     }
     let (name, base) = names(given.json());

@@ -154,7 +154,7 @@ fn name(r: &ReviewedObject) -> ObjectName {
 fn gaps(snapshot: &Snapshot) -> BTreeSet<KindNotRead> {
     let kinds = [
         ("v1", "Node", snapshot.knows_nodes()),
-        ("v1", "Namespace", !snapshot.namespaces().is_empty()),
+        ("v1", "Namespace", snapshot.knows_namespaces()),
         ("fabric-admission.dev/v1alpha1", "FabricProfile", snapshot.profiles().next().is_some()),
         ("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", snapshot.knows_all_networks_of("default")),
     ];

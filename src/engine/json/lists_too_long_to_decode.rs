@@ -9,6 +9,9 @@ pub(super) const MAX_OBJECTS: usize = 10_000;
 pub(super) const MAX_MEMORY_OF_OBJECTS: usize = 1 << 20;
 /// Most resources of one container.
 pub(crate) const MAX_RESOURCES: usize = 64;
+/// Most entries in `limits` and `requests` of all containers of a pod together: 1,000 containers with cpu and memory have 4,000.
+/// Each rule on resources looks at all of them.
+pub(crate) const MAX_RESOURCES_OF_POD: usize = 8_192;
 /// Longest name of a resource of a container (bytes): a DNS name, a slash and a name (k8s.io/apimachinery
 /// pkg/util/validation, `IsQualifiedName`).
 pub(super) const MAX_RESOURCE_NAME: usize = 253 + 1 + 63;

@@ -2,9 +2,9 @@
 
 use super::place_index::PlaceIndex;
 use super::quick_test_for_absent_variable::NameMarks;
+use super::references_in_env::ExpandedValues;
 use crate::nccl::NcclVersion;
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 
 /// Facts about a container.
 #[derive(Debug, Default)]
@@ -14,7 +14,7 @@ pub struct CachedAnswersAboutContainer {
     /// Its variables by name.
     pub(super) by_variable: PlaceIndex,
     /// The values of its variables that have references, as far as `env` shows them, by place.
-    pub(super) expanded_values: OnceCell<BTreeMap<usize, String>>,
+    pub(super) expanded_values: OnceCell<ExpandedValues>,
     /// The version of NCCL by the name of its image.
     pub(super) nccl: OnceCell<Option<NcclVersion>>,
     /// Whether it has our `/etc/nccl.conf`; found by the plan.

@@ -7,20 +7,20 @@ use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-/// Longest value that is expanded (bytes), before and after; longer ones are not known. Values of variables are short lists.
+/// Longest value that is expanded (bytes), before and after. Values of variables are short lists.
 const MAX_LENGTH: usize = 4 << 10;
 
-/// Text of the values of one container that have references, before and after (bytes). Further ones are not expanded: a value
-/// may name another one many times.
+/// Text of the values of one container that have references, before and after (bytes): a value may name another one many
+/// times.
 const MAX_TEXT: usize = 16 << 10;
 
-/// Most variables of a container with references (count). In a container with more, no value with a reference is known.
+/// Most variables of a container with references (count).
 const MAX_VARIABLES: usize = 4_096;
 
 impl Container<'_> {
     /// The literal value of the entry of `env` at this place, expanded. `None` where the value has another source, or
     /// refers to what `env` does not show: a field of the pod, a Secret, a later entry, a variable of `envFrom` or of a
-    /// Service.
+    /// Service. Beyond the limits a value counts as it is written, so that nobody hides a value behind them.
     #[must_use]
     pub(crate) fn expanded_literal(&self, place: usize) -> Option<&str> {
         let text = self.env().get(place)?.literal_or_empty()?;
@@ -29,7 +29,7 @@ impl Container<'_> {
         }
         let expanded =
             self.read_once.expanded_values.get_or_init(|| expand_references_to_earlier_entries(self.env()));
-        expanded.get(&place).map(String::as_str)
+        expanded.get(&place).map_or(Some(text), Option::as_deref)
     }
 }
 
@@ -37,24 +37,26 @@ fn may_have_reference(value: &str) -> bool {
     memmem::find(value.as_bytes(), b"$(").is_some()
 }
 
-/// The expanded values, by place.
-fn expand_references_to_earlier_entries(env: &[EnvVar<'_>]) -> BTreeMap<usize, String> {
+/// The expanded values within the limits, by place; `None` for one that is not known.
+pub(super) type ExpandedValues = BTreeMap<usize, Option<String>>;
+
+fn expand_references_to_earlier_entries(env: &[EnvVar<'_>]) -> ExpandedValues {
+    let mut expanded = BTreeMap::new();
     if env.len() > MAX_VARIABLES {
-        return BTreeMap::new();
+        return expanded;
     }
     let mut left = MAX_TEXT;
     let mut earlier: HashMap<&str, Option<Cow<'_, str>>> = HashMap::new();
-    let mut expanded = BTreeMap::new();
     for (at, entry) in env.iter().enumerate() {
-        let value = match entry.literal_or_empty() {
-            Some(text) if may_have_reference(text) => {
-                left = left.saturating_sub(text.len());
-                let value = if left == 0 { None } else { expand(text, |name| earlier.get(name)?.as_deref()) };
-                left = left.saturating_sub(value.as_ref().map_or(0, String::len));
-                value.map(|value| Cow::Owned(expanded.entry(at).or_insert(value).clone()))
+        let mut value = entry.literal_or_empty().map(Cow::Borrowed);
+        if let Some(text) = entry.literal_or_empty().filter(|text| may_have_reference(text)) {
+            left = left.saturating_sub(text.len());
+            if let Some(found) = expand(text, left, |name| earlier.get(name)?.as_deref()) {
+                left = left.saturating_sub(found.as_ref().map_or(0, String::len));
+                value = found.clone().map(Cow::Owned);
+                expanded.insert(at, found);
             }
-            text => text.map(Cow::Borrowed),
-        };
+        }
         if let Some(name) = entry.name.as_deref() {
             earlier.insert(name, value);
         }
@@ -63,9 +65,11 @@ fn expand_references_to_earlier_entries(env: &[EnvVar<'_>]) -> BTreeMap<usize, S
 }
 
 /// A text with the values of its references (third_party/forked/golang/expansion/expand.go, `Expand`): `$$` is a dollar
-/// sign, and a dollar sign before anything else stays. `None` if a value is not known or the result is too long.
-fn expand<'v>(text: &str, known: impl Fn(&str) -> Option<&'v str>) -> Option<String> {
-    if text.len() > MAX_LENGTH {
+/// sign, and a dollar sign before anything else stays. `Some(None)` if a value is not known, and `None` if the text or the result is
+/// too long.
+fn expand<'v>(text: &str, left: usize, known: impl Fn(&str) -> Option<&'v str>) -> Option<Option<String>> {
+    let most = left.min(MAX_LENGTH);
+    if left == 0 || text.len() > MAX_LENGTH {
         return None;
     }
     let (mut result, mut rest) = (String::new(), text);
@@ -76,7 +80,8 @@ fn expand<'v>(text: &str, known: impl Fn(&str) -> Option<&'v str>) -> Option<Str
         let closed = after.strip_prefix('(').filter(|name| name.len() >= left_at_last);
         rest = match (closed.and_then(|name| name.split_once(')')), after.strip_prefix('$')) {
             (Some((name, after)), _) => {
-                result.push_str(known(name)?);
+                let Some(value) = known(name) else { return Some(None) };
+                result.push_str(value);
                 after
             }
             (None, after_escape) => {
@@ -84,12 +89,12 @@ fn expand<'v>(text: &str, known: impl Fn(&str) -> Option<&'v str>) -> Option<Str
                 after_escape.unwrap_or(after)
             }
         };
-        if result.len() > MAX_LENGTH {
+        if result.len() > most {
             return None;
         }
     }
     result.push_str(rest);
-    (result.len() <= MAX_LENGTH).then_some(result)
+    (result.len() <= most).then_some(Some(result))
 }
 
 #[cfg(test)]
@@ -122,7 +127,7 @@ mod tests {
             ("$(A)$($(", Some("1$($(")),
             ("$(A))$(", Some("1)$(")),
         ] {
-            assert_eq!(expand(text, known).as_deref(), expected, "{text}");
+            assert_eq!(expand(text, MAX_TEXT, known).unwrap().as_deref(), expected, "{text}");
         }
     }
 
@@ -168,10 +173,12 @@ mod tests {
             container.expanded_literal(variables - 1).map(str::len)
         };
         assert_eq!(expanded(MAX_VARIABLES, MAX_LENGTH), Some(MAX_LENGTH));
-        assert_eq!((expanded(MAX_VARIABLES + 1, 1), expanded(2, MAX_LENGTH + 1)), (None, None));
+        let as_written = Some("$(A)".len());
+        assert_eq!(expanded(MAX_VARIABLES + 1, 1), as_written);
+        assert_eq!(expanded(2, MAX_LENGTH + 1), as_written);
         let open = "$(".repeat(MAX_LENGTH / 2);
-        assert_eq!(expand(&open, |_| None).as_deref(), Some(open.as_str()));
-        assert_eq!(expand(&(open + "x"), |_| None), None);
+        assert_eq!(expand(&open, MAX_TEXT, |_| None), Some(Some(open.clone())));
+        assert_eq!(expand(&(open + "x"), MAX_TEXT, |_| None), None);
     }
 
     /// Ten references to the entry before make ten times its value: without limits, this would be 10^30 bytes.
@@ -184,10 +191,12 @@ mod tests {
         let again = |n: usize| format!(r#",{{"name":"W{n}","value":"$(V2)"}}"#);
         let json = container(&(chain + &(0..1_000).map(again).collect::<String>()));
         let container: Container<'_> = serde_json::from_str(&json).unwrap();
-        let lengths: Vec<_> =
-            (0..1_030).filter_map(|p| Some((p, container.expanded_literal(p)?.len()))).collect();
-        assert_eq!(lengths[..4], [(0, 10), (1, 100), (2, 1_000), (30, 1_000)]);
-        let sum: usize = lengths.iter().map(|(_, length)| length).sum();
+        let lengths: Vec<usize> =
+            (0..1_030).map(|place| container.expanded_literal(place).unwrap().len()).collect();
+        // Longer ones, and those after them, are as they are written.
+        assert_eq!(lengths[..5], [10, 100, 1_000, 50, 500]);
+        assert_eq!((lengths[30], lengths[1_029]), (1_000, "$(V2)".len()));
+        let sum: usize = lengths.iter().sum();
         assert!((MAX_TEXT / 2..MAX_TEXT + MAX_LENGTH).contains(&sum), "{sum}");
     }
 }

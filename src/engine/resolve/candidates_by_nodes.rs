@@ -53,9 +53,11 @@ fn candidates_on_nodes(
         let fabric = catalog.profile_set_of_class(number);
         let Some(served) = served.get_mut(fabric) else { continue };
         let profiles = catalog.profile_set(fabric);
-        let replaced = |p: &Profile| named.is_some_and(|named| replaces(named, p, profiles));
-        let served = *served
-            .get_or_insert_with(|| add_highest_priority(profiles, &replaced, subject, &mut ground.found));
+        let served = *served.get_or_insert_with(|| {
+            let is_for_the_nodes = named.is_some_and(|named| profiles.iter().any(|p| p.name == named.name));
+            let replaced = |p: &Profile| named.is_some_and(|named| replaces(named, p, is_for_the_nodes));
+            add_highest_priority(profiles, &replaced, subject, &mut ground.found)
+        });
         ground.served |= served;
         // The set of no profile is looked at class by class: some of its nodes may have accelerators.
         ground.bare |= !served && accelerated.contains(number);
@@ -226,8 +228,7 @@ pub(super) fn profiles_of_nodes_beside_named(
     if let Some(named) = named {
         // A profile whose nodes the pod asks for will be on each node that fits the pod.
         let on_all = fits.filter(|named| conditions.strength(named) == Strength::Nodes);
-        let on_the_nodes = on_all.map_or(&[][..], std::slice::from_ref);
-        found.profiles.retain(|_, p| p.name != named.name && !replaces(named, p, on_the_nodes));
+        found.profiles.retain(|_, p| p.name != named.name && !replaces(named, p, on_all.is_some()));
     }
     found.profiles.into_values().collect()
 }

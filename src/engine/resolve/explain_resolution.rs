@@ -13,7 +13,7 @@ use crate::facts::PROFILE_ANNOTATION;
 use crate::nodes::{ClassSet, ExcludingConstraints, MAX_SHOWN_CONSTRAINTS, NodeConstraintsOfPod};
 use crate::profile::schema::LabelSelector;
 use crate::profile::{INJECTED_ANNOTATION, Profile};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{ProfileSet, Snapshot};
 use crate::text::{count_with_noun, escaped_and_cut};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -295,7 +295,7 @@ fn fabrics(set: &ClassSet, snapshot: &Snapshot) -> ShownEntries<(ShownEntries<St
 
 /// By names; the empty set is the last. The sort has a dozen copies of what is inlined, of two kilobytes each.
 #[inline(never)]
-fn order_of_profile_sets(a: &[Arc<Profile>], b: &[Arc<Profile>]) -> Ordering {
+fn order_of_profile_sets(a: ProfileSet<'_>, b: ProfileSet<'_>) -> Ordering {
     let names = a.iter().map(|profile| &profile.name).cmp(b.iter().map(|profile| &profile.name));
     a.is_empty().cmp(&b.is_empty()).then(names)
 }

@@ -17,9 +17,6 @@ pub(super) enum ProfilesOfOwnEvidence {
     Several(Vec<Arc<Profile>>),
 }
 
-/// Most resources and networks that are checked; a pod has far fewer.
-const MAX_EVIDENCE: usize = 64;
-
 /// The profiles that a resource the pod asks for, or a network it attaches, belongs to alone. All of the evidence
 /// counts, so that the answer does not depend on its order, or on which webhook added what.
 pub(super) fn profiles_by_resources_and_networks(subject: &Subject<'_>) -> ProfilesOfOwnEvidence {
@@ -38,16 +35,21 @@ pub(super) fn profiles_by_resources_and_networks(subject: &Subject<'_>) -> Profi
         }
     };
     let mut attached: BTreeSet<String> = BTreeSet::new();
-    let asked = subject.pod.containers().iter().flat_map(|c| {
-        c.resource_names().filter(move |name| c.units_of_resource(name).is_some_and(|units| units > 0))
-    });
-    for resource in asked.take(MAX_EVIDENCE) {
-        add(only(&mut snapshot.catalog().with_resource(resource).iter()), &|| {
-            Evidence::Resource(resource.to_owned())
-        });
+    // A pod may name a resource in each of a thousand containers.
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for container in subject.pod.containers() {
+        for resource in container.resource_names() {
+            let having = snapshot.catalog().with_resource(resource);
+            let is_asked = || container.units_of_resource(resource).is_some_and(|units| units > 0);
+            if having.is_empty() || seen.contains(resource) || !is_asked() {
+                continue;
+            }
+            seen.insert(resource);
+            add(only(&mut having.iter()), &|| Evidence::Resource(resource.to_owned()));
+        }
     }
     let mut seen: BTreeSet<(&str, &str)> = BTreeSet::new();
-    for item in subject.readable_networks().iter().flat_map(|n| &n.items).take(MAX_EVIDENCE) {
+    for item in subject.readable_networks().iter().flat_map(|n| &n.items) {
         let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
         if !seen.insert((namespace, &*item.name)) {
             continue;

@@ -100,8 +100,7 @@ impl AskedProfiles {
             let of_named = conditions.terms_about_nodes_of(named);
             self.profiles.retain(|(p, terms)| {
                 let both = terms.all_asking_require(of_named);
-                let on_the_nodes = if both { std::slice::from_ref(named) } else { &[] };
-                p.name != named.name && !replaces(named, p, on_the_nodes)
+                p.name != named.name && !replaces(named, p, both)
             });
         }
         self.profiles.into_iter().map(|(p, _)| p).collect()

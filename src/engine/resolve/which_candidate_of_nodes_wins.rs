@@ -11,7 +11,7 @@
 use super::{AmbiguityCause, Evidence, Resolution, Strength, unmet_condition_of_when};
 use crate::demands::Subject;
 use crate::profile::Profile;
-use crate::snapshot::{Ambiguity, Snapshot};
+use crate::snapshot::{Ambiguity, ProfileSet, Snapshot};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ impl Candidates {
 
 /// Adds the best of the profiles that one kind of node carries. Whether there is any that the namespace may use.
 pub(super) fn add_highest_priority(
-    profiles: &[Arc<Profile>],
+    profiles: ProfileSet<'_>,
     replaced: &dyn Fn(&Profile) -> bool,
     subject: &Subject<'_>,
     found: &mut Candidates,
@@ -63,11 +63,11 @@ pub(super) fn add_highest_priority(
     served
 }
 
-/// Whether a profile that a pod names takes the place of another one on nodes with these profiles: it is for these nodes
-/// too, and has at least the same priority. A profile without conditions on nodes is for any node, but nobody has said
+/// Whether a profile that a pod names takes the place of another one on its nodes: it is for these nodes too, and has at least
+/// the same priority. A profile without conditions on nodes is for any node, but nobody has said
 /// that it competes with this one; so it needs a higher priority.
-pub(super) fn replaces(named: &Profile, other: &Profile, on_the_nodes: &[Arc<Profile>]) -> bool {
-    if on_the_nodes.iter().any(|p| p.name == named.name) {
+pub(super) fn replaces(named: &Profile, other: &Profile, is_for_the_nodes: bool) -> bool {
+    if is_for_the_nodes {
         return named.priority >= other.priority;
     }
     !named.has_node_requirements() && named.priority > other.priority

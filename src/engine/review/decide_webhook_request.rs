@@ -187,6 +187,10 @@ fn decide_pod_read_with_request(
     let request = admission_review::parse_with_pod(text).filter(is_for_pod);
     let Some(mut request) = request else { return Ok(None) };
     if let Some(pod) = &mut request.object {
+        // Reading it again says why it is refused.
+        if pod.has_too_many_entries_of_resources() {
+            return Ok(None);
+        }
         pod.source = TextOfPod::Review(text);
     }
     let created = created_pod(&request)?;

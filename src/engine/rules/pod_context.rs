@@ -14,7 +14,7 @@ use crate::resolve::{IfUnknownClaimsAreAccelerators, Resolution};
 use crate::rules::attachments_for_variables::FactsOfAttachments;
 use crate::rules::devices_of_pod::{DeviceSources, NetworksAndDevices};
 use crate::rules::shm_volumes::{MountedShmVolume, shm_volumes_of_pod};
-use crate::rules::variables_of_pod::{self, ContainerVariables};
+use crate::rules::variables_of_pod::{self, ContainerVariables, VariablesOfPod};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ pub struct PodContext<'a> {
     /// Its networks annotation with the plan laid over it.
     pub final_networks: Option<&'a Result<RequestedNetworks<'a>, AnnotationError>>,
     /// The variables of NCCL that its containers set, once a rule needs them.
-    pub(crate) variables: OnceCell<Vec<ContainerVariables<'a>>>,
+    pub(crate) variables: OnceCell<VariablesOfPod<'a>>,
     /// Its networks and devices, once a rule needs them.
     pub(crate) devices: OnceCell<NetworksAndDevices<'a>>,
     /// Its volumes at `/dev/shm`, once a rule needs them.
@@ -69,6 +69,11 @@ pub struct PodContext<'a> {
 impl<'a> PodContext<'a> {
     /// The variables of NCCL and its companions that app containers set; containers that set none are left out.
     pub(crate) fn variables(&self) -> &[ContainerVariables<'a>] {
+        &self.variables_and_limit().of_containers
+    }
+
+    /// The same, with the container from which on none are read.
+    pub(crate) fn variables_and_limit(&self) -> &VariablesOfPod<'a> {
         self.variables.get_or_init(|| {
             variables_of_pod::read_variables_of_app_containers(self.overlay, self.subject, self.resolution)
         })

@@ -82,7 +82,16 @@ const BYTES_PER_CONFIG_MAP_ENTRY: usize = 64;
 const BYTES_PER_SEARCHED_WORD: usize = 16;
 
 /// Most containers of a pod whose variables are read (count); real pods have a few.
-const MAX_CONTAINERS: usize = 64;
+pub(crate) const MAX_CONTAINERS: usize = 64;
+
+/// The variables of the app containers of a pod.
+#[derive(Debug, Default)]
+pub(crate) struct VariablesOfPod<'a> {
+    /// Of the first containers that set any.
+    pub(crate) of_containers: Vec<ContainerVariables<'a>>,
+    /// The next container that sets some, which are not read.
+    pub(crate) not_read: Option<usize>,
+}
 
 /// Longest value of a ConfigMap that is known (bytes). Values of variables are short lists.
 const MAX_VALUE: usize = 4 << 10;
@@ -108,17 +117,17 @@ impl TextBudget<'_> {
     }
 }
 
-/// The variables of every app container that sets any.
+/// The variables of every app container that sets any, up to the limit.
 pub(crate) fn read_variables_of_app_containers<'a>(
     overlay: PodWithPlan<'a>,
     subject: &'a Subject<'a>,
     resolution: &'a Resolution,
-) -> Vec<ContainerVariables<'a>> {
+) -> VariablesOfPod<'a> {
     let &Subject { namespace, snapshot, deadline, .. } = subject;
     let profile = resolution.profile().map(|(p, _)| &**p);
     let mut budget = TextBudget { pod: MAX_TEXT, deadline };
     let containers = overlay.pod_before_plan().containers().iter().enumerate();
-    containers
+    let mut variables = containers
         .take_while(|_| !deadline.is_over())
         .filter_map(|(index, container)| {
             let mut variables = ContainerVariables {
@@ -138,8 +147,9 @@ pub(crate) fn read_variables_of_app_containers<'a>(
             variables.add_planned_settings_and_sort(overlay);
             Some(variables)
         })
-        .take(MAX_CONTAINERS)
-        .collect()
+        .fuse();
+    let of_containers = variables.by_ref().take(MAX_CONTAINERS).collect();
+    VariablesOfPod { of_containers, not_read: variables.next().map(|next| next.index) }
 }
 
 /// Longest value that is read (bytes). Linux starts no program with a longer variable (`MAX_ARG_STRLEN` is 32 pages, which are

@@ -11,6 +11,7 @@ mod memory_limit_per_namespace;
 mod nearest_layer_wins;
 mod node_labels_of_profile;
 mod profile_catalog;
+mod profile_sets_of_classes;
 mod store_of_objects_except_nodes;
 mod variables_of_profiles;
 mod what_audience_sees;
@@ -30,6 +31,7 @@ pub(crate) use does_profile_admit_namespace::admits;
 pub use nearest_layer_wins::Layer;
 pub(crate) use node_labels_of_profile::ConditionsByNodeLabel;
 pub use profile_catalog::Catalog;
+pub use profile_sets_of_classes::ProfileSet;
 pub(crate) use variables_of_profiles::ByVariable;
 
 use crate::facts::{FactKind, FactsOfAllObjects, NamespaceFacts};
@@ -116,6 +118,11 @@ impl Snapshot {
     #[must_use]
     pub fn namespaces(&self) -> BTreeMap<&str, &NamespaceFacts> {
         self.known.objects.namespaces.iter().map(|(name, facts)| (name.as_str(), &**facts)).collect()
+    }
+    /// Whether any namespace is known.
+    #[must_use]
+    pub fn knows_namespaces(&self) -> bool {
+        self.known.objects.namespaces.iter().next().is_some()
     }
     /// Names of the namespaces that opted in, in any order.
     pub fn opted_in_namespaces(&self) -> impl Iterator<Item = &str> {

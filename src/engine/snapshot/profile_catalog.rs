@@ -2,6 +2,7 @@
 //! carry them. Made once when a Snapshot is built, so that a decision does not go through all profiles.
 
 use super::node_labels_of_profile::NodeLabelsOfProfile;
+use super::profile_sets_of_classes::{ProfileSet, ProfileSetsOfClasses};
 use super::variables_of_profiles::{ByVariable, by_variable};
 use crate::nodes::{ClassSet, NodeView, Relation};
 use crate::profile::Profile;
@@ -26,9 +27,7 @@ pub struct Catalog {
     /// The values that profiles list, by label.
     listed: BTreeMap<Box<str>, ValuesListedForLabel>,
     lacking: BTreeMap<String, Vec<String>>,
-    /// For each class, its place in `fabrics`.
-    fabric_of: Vec<usize>,
-    fabrics: Vec<Vec<Arc<Profile>>>,
+    sets: ProfileSetsOfClasses,
     restricts: bool,
     variables: ByVariable,
 }
@@ -50,9 +49,7 @@ impl Catalog {
         let restricts = profiles.values().any(restricting);
         let variables = by_variable(profiles.values());
         let numbered = profiles.values().cloned().collect();
-        let fabrics = vec![Vec::new()];
-        let mut catalog = Self { profiles, numbered, fabrics, restricts, variables, ..Self::default() };
-        let mut carried: Vec<Vec<Arc<Profile>>> = Vec::new();
+        let mut catalog = Self { profiles, numbered, restricts, variables, ..Self::default() };
         for (name, profile) in &catalog.profiles {
             let mut resources: Vec<&str> =
                 profile.rails.iter().filter_map(|r| r.resource.as_deref()).collect();
@@ -102,28 +99,11 @@ impl Catalog {
                 });
                 catalog.lacking.insert(name.clone(), resources.into_iter().map(str::to_owned).collect());
             }
-            for class in set.ones() {
-                if carried.len() <= class {
-                    carried.resize(class + 1, Vec::new());
-                }
-                if let Some(carried) = carried.get_mut(class) {
-                    carried.push(Arc::clone(profile));
-                }
-            }
             catalog.classes.insert(name.clone(), set);
         }
-        let mut known: HashMap<Vec<&str>, usize> = HashMap::from([(Vec::new(), 0)]);
-        for profiles in &mut carried {
-            profiles.sort_by(|a, b| (b.priority, &a.name).cmp(&(a.priority, &b.name)));
-        }
-        for profiles in &carried {
-            let names: Vec<&str> = profiles.iter().map(|p| p.name.as_str()).collect();
-            let number = *known.entry(names).or_insert_with(|| {
-                catalog.fabrics.push(profiles.clone());
-                catalog.fabrics.len() - 1
-            });
-            catalog.fabric_of.push(number);
-        }
+        let with_classes =
+            catalog.profiles.iter().filter_map(|(name, profile)| Some((profile, catalog.classes.get(name)?)));
+        catalog.sets = ProfileSetsOfClasses::of(with_classes);
         catalog
     }
 
@@ -234,19 +214,19 @@ impl Catalog {
     /// Number of the set of profiles that a class carries; 0 is none.
     #[must_use]
     pub fn profile_set_of_class(&self, class: usize) -> usize {
-        self.fabric_of.get(class).copied().unwrap_or(0)
+        self.sets.number_of_class(class)
     }
 
-    /// A set of profiles by its number, the highest priority first.
+    /// A set of profiles by its number.
     #[must_use]
-    pub fn profile_set(&self, number: usize) -> &[Arc<Profile>] {
-        self.fabrics.get(number).map(Vec::as_slice).unwrap_or_default()
+    pub fn profile_set(&self, number: usize) -> ProfileSet<'_> {
+        self.sets.set(number)
     }
 
     /// Sets of profiles (count), the empty one included.
     #[must_use]
     pub fn profile_sets(&self) -> usize {
-        self.fabrics.len()
+        self.sets.len()
     }
 }
 

@@ -6,7 +6,7 @@ use crate::support::suite::{Outcome, Suite};
 use std::time::{Duration, Instant};
 
 pub(super) fn add(suite: &mut Suite) {
-    suite.add("webhook::a_low_limit_of_open_files_is_raised", || crowded("ulimit -Sn 256", 1536));
+    suite.add("webhook::a_low_limit_of_open_files_is_raised", || crowded("ulimit -Sn 256", 2560));
     suite.add("webhook::few_open_files_are_few_connections", || crowded("ulimit -n 200", 200));
 }
 

@@ -8,8 +8,9 @@ use crate::pod::limits_and_costs_of_pods::{
 use crate::pod::limits_of_template_search::MAX_TEMPLATES;
 use crate::rules::finding::{FindingsOfRule, Severity};
 use crate::rules::pod_context::PodContext;
-use crate::rules::pointers_in_pod::networks_annotation;
+use crate::rules::pointers_in_pod::{container, networks_annotation};
 use crate::rules::rule_declaration::{PodsChecked, Rule, files};
+use crate::rules::variables_of_pod::MAX_CONTAINERS;
 use crate::rules::workload_context::{NotChecked, WorkloadContext, WorkloadTemplate};
 use crate::text::escaped_and_cut;
 
@@ -107,6 +108,15 @@ fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
             format!("Name at most {MAX_NETWORKS} networks."),
         );
         return;
+    }
+    if let Some(index) = context.variables_and_limit().not_read {
+        findings.add(
+            container(index),
+            format!(
+                "the pod has more than {MAX_CONTAINERS} containers that set variables of NCCL or its companions: the webhook does not check the variables of this container and those after it"
+            ),
+            format!("Set these variables in at most {MAX_CONTAINERS} containers."),
+        );
     }
     let (path, what, most) = match first_list_over_limit(context.pod()) {
         Some(OverLimit::NodeSelector) => ("/spec/nodeSelector", "entries in nodeSelector", MAX_NODE_SELECTOR),

@@ -27,6 +27,9 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &PodContext<'_>, findings: &mut FindingsOfRule<'_>) {
     for (holder, container) in context.pod().containers_not_added_by_webhook() {
+        if findings.must_stop_reporting() {
+            break;
+        }
         if let Some(resources) = &container.resources {
             check_quantities(&|| format!("{}/resources", holder.json_pointer()), resources, findings);
         }
@@ -42,6 +45,9 @@ fn check_quantities(at: &dyn Fn() -> String, resources: &Resources<'_>, findings
         for (name, text) in list.iter().flat_map(|l| l.iter()) {
             let path = || format!("{}/{field}/{}", at(), json_pointer_token(name));
             if !name.contains('/') && !is_native_resource(name) {
+                if findings.must_stop_reporting() {
+                    return;
+                }
                 let shown = escaped_and_cut(name, 80);
                 findings.add(
                     path(),
@@ -80,6 +86,9 @@ fn check_quantities(at: &dyn Fn() -> String, resources: &Resources<'_>, findings
                 match is_extended(name) || name.starts_with("hugepages-") {
                     true => check_request_equals_limit(&path, name, (request, &text.0), limits, findings),
                     false => {
+                        if findings.must_stop_reporting() {
+                            return;
+                        }
                         if let Some((message, fix)) =
                             problem_if_request_above_limit(name, (request, &text.0), limits)
                         {
