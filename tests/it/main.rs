@@ -71,6 +71,7 @@ mod engine {
 
 /// The rules, and the annotations that ignore their findings.
 mod rules {
+    pub(crate) mod beyond_limits;
     pub(crate) mod corpus_findings;
     /// Its trials are `rules::…`.
     pub(crate) mod declarations;
@@ -202,6 +203,7 @@ fn main() -> std::process::ExitCode {
     rules::facts_behind_rules::add(&mut suite);
     rules::declarations::add(&mut suite);
     rules::examples_of_rules::add(&mut suite);
+    rules::beyond_limits::add(&mut suite);
     rules::suppressions::add(&mut suite);
 
     cli::audit::add(&mut suite);

@@ -2,9 +2,9 @@
 
 use super::place_index::PlaceIndex;
 use super::quick_test_for_absent_variable::NameMarks;
-use super::references_in_env::ExpandedValues;
 use crate::nccl::NcclVersion;
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 /// Facts about a container.
 #[derive(Debug, Default)]
@@ -13,8 +13,8 @@ pub struct CachedAnswersAboutContainer {
     pub(super) variables: OnceCell<NameMarks>,
     /// Its variables by name.
     pub(super) by_variable: PlaceIndex,
-    /// The values of its variables that have references, as far as `env` shows them, by place.
-    pub(super) expanded_values: OnceCell<ExpandedValues>,
+    /// The values of its variables with references, by place; `None` for one that `env` does not show.
+    pub(super) expanded_values: OnceCell<BTreeMap<usize, Option<String>>>,
     /// The version of NCCL by the name of its image.
     pub(super) nccl: OnceCell<Option<NcclVersion>>,
     /// Whether it has our `/etc/nccl.conf`; found by the plan.

@@ -38,9 +38,7 @@ fn may_have_reference(value: &str) -> bool {
 }
 
 /// The expanded values within the limits, by place; `None` for one that is not known.
-pub(super) type ExpandedValues = BTreeMap<usize, Option<String>>;
-
-fn expand_references_to_earlier_entries(env: &[EnvVar<'_>]) -> ExpandedValues {
+fn expand_references_to_earlier_entries(env: &[EnvVar<'_>]) -> BTreeMap<usize, Option<String>> {
     let mut expanded = BTreeMap::new();
     if env.len() > MAX_VARIABLES {
         return expanded;
