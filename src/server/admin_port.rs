@@ -16,13 +16,11 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 use tower::ServiceExt;
-use tower::util::MapRequestLayer;
 
 /// Probes and scrapers are few. For one more, the oldest of the address with the most goes: whoever holds connections open
 /// must not keep the kubelet from asking whether we live.
@@ -70,18 +68,6 @@ struct OpenConnection {
     address: IpAddr,
     task: AbortHandle,
     stream: TcpStreamHandle,
-    /// Whether a request of it has come.
-    has_request: Arc<AtomicBool>,
-}
-
-impl OpenConnection {
-    /// How much it is worth to be kept: a scrape that waits for its answer more than a connection without a request.
-    fn worth(&self) -> u8 {
-        match self.stream.is_given_up() {
-            true => 0,
-            false => 1 + u8::from(self.has_request.load(Ordering::Relaxed)),
-        }
-    }
 }
 
 impl Open {
@@ -97,14 +83,15 @@ impl Open {
         }
     }
 
-    /// Of the connections that are worth least, the oldest one of the address that has the most of them.
+    /// The oldest connection that its client gave up; else the oldest one of the address that has the most. A scrape that waits
+    /// for its answer must not be closed for connections that nobody has any more.
     fn one_too_many(&self) -> Option<usize> {
-        let worths: Vec<u8> = self.0.iter().map(OpenConnection::worth).collect();
-        let least = worths.iter().min()?;
-        let candidates = || self.0.iter().zip(&worths).enumerate().filter(|(_, (_, worth))| *worth == least);
-        let of = |address: &IpAddr| candidates().filter(|(_, (other, _))| other.address == *address).count();
-        let most = candidates().map(|(_, (one, _))| of(&one.address)).max()?;
-        candidates().find(|(_, (one, _))| of(&one.address) == most).map(|(place, _)| place)
+        if let Some(given_up) = self.0.iter().position(|one| one.stream.is_given_up()) {
+            return Some(given_up);
+        }
+        let of = |address: &IpAddr| self.0.iter().filter(|other| other.address == *address).count();
+        let most = self.0.iter().map(|one| of(&one.address)).max()?;
+        self.0.iter().position(|one| of(&one.address) == most)
     }
 }
 
@@ -120,19 +107,12 @@ pub(super) async fn serve(listener: Arc<TcpListener>, state: Arc<State>) {
         let router = router.clone();
         let accepted = SharedTcpStream::new(accepted);
         let stream = accepted.handle();
-        let has_request = Arc::new(AtomicBool::new(false));
-        let request_came = Arc::clone(&has_request);
         let task = tokio::spawn(async move {
-            let came = move |request| {
-                request_came.store(true, Ordering::Relaxed);
-                request
-            };
-            let router = router.layer(MapRequestLayer::new(came));
             answer_one_request(router, accepted.clone(), accepted.clone()).await;
             accepted.end_and_wait_for_client_or_reset(ANSWER, std::future::pending()).await;
         });
         let task = task.abort_handle();
-        open.add_and_close_one_too_many(OpenConnection { address: from.ip(), task, stream, has_request });
+        open.add_and_close_one_too_many(OpenConnection { address: from.ip(), task, stream });
         // Each connection has a turn before the next one may push it out.
         tokio::task::yield_now().await;
     }
@@ -160,53 +140,35 @@ async fn answer_one_request(
 mod tests {
     use super::*;
     use std::pin::Pin;
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::{Context, Poll};
     use tokio::io::ReadBuf;
 
     /// A connection of an address that does not end by itself.
     fn held(address: IpAddr) -> OpenConnection {
         let task = tokio::spawn(std::future::pending::<()>()).abort_handle();
-        OpenConnection { address, task, stream: TcpStreamHandle::default(), has_request: Arc::default() }
+        OpenConnection { address, task, stream: TcpStreamHandle::default() }
     }
 
-    /// A scrape that waits for its answer, and connections of others that sent nothing or went away.
+    /// A connection of each of many addresses; then the client of the third one goes away.
     #[tokio::test]
-    async fn a_connection_that_waits_for_its_answer_is_closed_last() {
+    async fn a_connection_that_its_client_gave_up_is_closed_first() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (mut open, mut clients, mut streams) = (Open::default(), Vec::new(), Vec::new());
         for number in 0..=MAX_CONNECTIONS {
             let client = tokio::net::TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
             let stream = SharedTcpStream::new(listener.accept().await.unwrap().0);
             let address = IpAddr::from([10, 0, 0, u8::try_from(number).unwrap()]);
-            let connection = OpenConnection { stream: stream.handle(), ..held(address) };
-            connection.has_request.store(number == 0, Ordering::Relaxed);
             if number == MAX_CONNECTIONS {
-                // The third one goes away.
                 clients.remove(2);
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
-            open.add_and_close_one_too_many(connection);
+            open.add_and_close_one_too_many(OpenConnection { stream: stream.handle(), ..held(address) });
             clients.push(client);
             streams.push(stream);
         }
-        let last_octets = |open: &Open| -> Vec<u8> {
-            let octet = |one: &OpenConnection| match one.address {
-                IpAddr::V4(address) => address.octets()[3],
-                IpAddr::V6(_) => 255,
-            };
-            open.0.iter().take(3).map(octet).collect()
-        };
-        assert_eq!(last_octets(&open), [0, 1, 3]);
-        open.add_and_close_one_too_many(held(IpAddr::from([10, 0, 1, 0])));
-        // Its stream is gone, so it was the one to close.
-        assert_eq!(last_octets(&open), [0, 1, 3]);
-        let client = tokio::net::TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        let stream = SharedTcpStream::new(listener.accept().await.unwrap().0);
-        let connection = OpenConnection { stream: stream.handle(), ..held(IpAddr::from([10, 0, 1, 1])) };
-        open.add_and_close_one_too_many(connection);
-        assert_eq!(last_octets(&open), [0, 3, 4]);
-        drop((client, stream));
+        let first = open.0.iter().take(3).map(|one| one.address);
+        assert_eq!(first.collect::<Vec<_>>(), [0, 1, 3].map(|last| IpAddr::from([10, 0, 0, last])));
     }
 
     /// What a client sends: a header, and then 64 MiB of zeros as fast as they are read.

@@ -101,9 +101,9 @@ impl SharedTcpStream {
 pub(super) struct TcpStreamHandle(Weak<TcpStream>);
 
 impl TcpStreamHandle {
-    /// Whether the client has closed or reset it, or it is closed already.
+    /// Whether the client has closed or reset it, as long as somebody has it.
     pub(super) fn is_given_up(&self) -> bool {
-        self.0.upgrade().is_none_or(|stream| SharedTcpStream(stream).is_given_up_by_client())
+        self.0.upgrade().is_some_and(|stream| SharedTcpStream(stream).is_given_up_by_client())
     }
 
     /// The connection is reset when it is dropped.

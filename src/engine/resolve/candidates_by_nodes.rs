@@ -8,7 +8,7 @@ use super::node_classes_by_resources::{
 };
 use super::profiles_asked_by_selectors::AskedProfiles;
 use super::which_candidate_of_nodes_wins::{
-    Candidates, add_highest_priority, remove_outranked, replaces, resolution_from_candidates,
+    Candidates, JudgedProfile, add_highest_priority, remove_outranked, replaces, resolution_from_candidates,
     without_strength_of_instance_type,
 };
 use super::{AmbiguityCause, Conditions, Evidence, Resolution, Strength, unmet_condition_of_when};
@@ -45,6 +45,7 @@ fn candidates_on_nodes(
     let mut ground = CandidatesOnNodes::default();
     // For each set of profiles that was seen, whether one of them serves the pod.
     let mut served: Vec<Option<bool>> = vec![None; catalog.profile_sets()];
+    let mut judged = vec![JudgedProfile::default(); catalog.numbered().len()];
     let accelerated = classes_with_requested_accelerators(constraints, snapshot);
     for (nth, number) in landing.ones().enumerate() {
         if nth.is_multiple_of(BLOCK) && subject.deadline.is_over() {
@@ -56,7 +57,7 @@ fn candidates_on_nodes(
         let served = *served.get_or_insert_with(|| {
             let is_for_the_nodes = named.is_some_and(|named| profiles.iter().any(|p| p.name == named.name));
             let replaced = |p: &Profile| named.is_some_and(|named| replaces(named, p, is_for_the_nodes));
-            add_highest_priority(profiles, &replaced, subject, &mut ground.found)
+            add_highest_priority(profiles, &replaced, subject, (&mut ground.found, &mut judged))
         });
         ground.served |= served;
         // The set of no profile is looked at class by class: some of its nodes may have accelerators.

@@ -42,21 +42,36 @@ impl Candidates {
     }
 }
 
-/// Adds the best of the profiles that one kind of node carries. Whether there is any that the namespace may use.
+/// What is known of a profile, whatever node carries it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct JudgedProfile {
+    /// Whether it admits the pod's namespace.
+    admits: Option<bool>,
+    /// Whether the pod can have it.
+    fits: Option<bool>,
+}
+
+/// Adds the best of the profiles that one kind of node carries. Whether there is any that the namespace may use. A cluster may
+/// have thousands of sets of a thousand profiles, so each profile is judged once; `judged` has them by their places.
 pub(super) fn add_highest_priority(
     profiles: ProfileSet<'_>,
     replaced: &dyn Fn(&Profile) -> bool,
     subject: &Subject<'_>,
-    found: &mut Candidates,
+    (found, judged): (&mut Candidates, &mut [JudgedProfile]),
 ) -> bool {
     let (mut best, mut served) = (None, false);
-    let admitted = |p: &&Arc<Profile>| subject.snapshot.admits(p, subject.namespace);
-    for profile in profiles.iter().filter(admitted) {
+    for (place, profile) in profiles.with_places() {
+        let Some(judged) = judged.get_mut(place) else { continue };
+        let admits = || subject.snapshot.admits(profile, subject.namespace);
+        if !*judged.admits.get_or_insert_with(admits) {
+            continue;
+        }
         if best.is_some_and(|priority| priority > profile.priority) {
             break;
         }
         served = true;
-        if !replaced(profile) && found.add_if_when_is_met(profile, subject) {
+        let mut add = || found.add_if_when_is_met(profile, subject);
+        if !replaced(profile) && *judged.fits.get_or_insert_with(&mut add) {
             best = Some(profile.priority);
         }
     }

@@ -4,6 +4,7 @@
 use crate::nodes::ClassSet;
 use crate::profile::Profile;
 use fixedbitset::FixedBitSet;
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -27,7 +28,28 @@ pub struct ProfileSet<'c> {
 impl<'c> ProfileSet<'c> {
     /// The profiles, the highest priority first, and then by name.
     pub fn iter(self) -> impl Iterator<Item = &'c Arc<Profile>> {
-        self.members.into_iter().flat_map(FixedBitSet::ones).filter_map(|place| self.ranked.get(place))
+        self.with_places().map(|(_, profile)| profile)
+    }
+
+    /// The same, each with its place among all profiles that name their nodes.
+    pub(crate) fn with_places(self) -> impl Iterator<Item = (usize, &'c Arc<Profile>)> {
+        let members = self.members.into_iter().flat_map(FixedBitSet::ones);
+        members.filter_map(|place| Some((place, self.ranked.get(place)?)))
+    }
+
+    /// The order of the names of two sets, as of two lists. What both begin with is not looked at.
+    #[must_use]
+    pub fn cmp_names(self, other: Self) -> Ordering {
+        let (Some(own), Some(others)) = (self.members, other.members) else {
+            return self.len().cmp(&other.len());
+        };
+        let differences = [own.difference(others).next(), others.difference(own).next()];
+        let Some(first) = differences.into_iter().flatten().min() else { return Ordering::Equal };
+        let name_from = |members: &FixedBitSet| {
+            let place = (first..members.len()).find(|place| members.contains(*place))?;
+            self.ranked.get(place).map(|profile| profile.name.as_str())
+        };
+        name_from(own).cmp(&name_from(others))
     }
 
     /// Profiles (count).
@@ -67,12 +89,10 @@ impl ProfileSetsOfClasses {
             *numbers.entry(set).or_insert(next)
         };
         let of_class = carried.into_iter().map(&mut number).collect();
-        let mut sets: Vec<FixedBitSet> = vec![FixedBitSet::new(); numbers.len()];
-        for (set, number) in numbers {
-            if let Some(place) = sets.get_mut(number) {
-                *place = set;
-            }
-        }
+        let mut numbered: Vec<(usize, FixedBitSet)> =
+            numbers.into_iter().map(|(set, number)| (number, set)).collect();
+        numbered.sort_unstable_by_key(|(number, _)| *number);
+        let sets = numbered.into_iter().map(|(_, set)| set).collect();
         Self { ranked: ranked.into_iter().map(|(profile, _)| Arc::clone(profile)).collect(), sets, of_class }
     }
 
@@ -95,5 +115,50 @@ impl ProfileSetsOfClasses {
 impl Default for ProfileSetsOfClasses {
     fn default() -> Self {
         Self { ranked: Vec::new(), sets: vec![FixedBitSet::new()], of_class: Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::FabricProfile;
+
+    #[test]
+    fn sets_of_classes() {
+        let profile = |name: &str, priority: i32| {
+            let json = format!(
+                r#"{{"apiVersion":"fabric-admission.dev/v1alpha1","kind":"FabricProfile","metadata":{{"name":"{name}"}},
+                "spec":{{"transport":"ethernet","attachment":"none","priority":{priority}}}}}"#
+            );
+            let profile: FabricProfile = serde_json::from_str(&json).unwrap();
+            Arc::new(Profile::checked_with_base(&profile, &[]).unwrap())
+        };
+        let profiles = [profile("a", 0), profile("b", 5), profile("c", 0), profile("d", 0)];
+        let classes = |members: &[usize]| {
+            let mut set = ClassSet::with_capacity(9);
+            members.iter().for_each(|class| set.insert(*class));
+            set
+        };
+        let on = [classes(&[1, 2, 5]), classes(&[2, 3]), classes(&[1, 3, 5]), classes(&[])];
+        let sets = ProfileSetsOfClasses::of(profiles.iter().zip(&on));
+        let names = |class: usize| {
+            let set = sets.set(sets.number_of_class(class));
+            let names: Vec<&str> = set.iter().map(|profile| profile.name.as_str()).collect();
+            assert_eq!((set.len(), set.is_empty()), (names.len(), names.is_empty()));
+            names
+        };
+        let all = [0, 1, 2, 3, 4, 5, 8].map(names);
+        assert_eq!(
+            all,
+            [vec![], vec!["a", "c"], vec!["b", "a"], vec!["b", "c"], vec![], vec!["a", "c"], vec![]]
+        );
+        assert_eq!((sets.len(), sets.number_of_class(0), sets.number_of_class(99)), (4, 0, 0));
+        assert_eq!(sets.number_of_class(1), sets.number_of_class(5));
+        for one in 0..6 {
+            for other in 0..6 {
+                let set = |class| sets.set(sets.number_of_class(class));
+                assert_eq!(set(one).cmp_names(set(other)), names(one).cmp(&names(other)), "{one} {other}");
+            }
+        }
     }
 }
