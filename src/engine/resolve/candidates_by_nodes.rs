@@ -3,7 +3,7 @@
 
 use super::candidates_while_no_node_exists::candidates_by_selectors_alone;
 use super::node_classes_by_resources::{
-    classes_lacking_published_resources, classes_with_any_and_with_other_accelerators,
+    ClassesLackingPublishedResources, classes_with_any_and_with_other_accelerators,
     classes_with_requested_accelerators, requested_accelerators, without_classes_lacking_accelerators,
 };
 use super::profiles_asked_by_selectors::AskedProfiles;
@@ -153,7 +153,7 @@ fn classes_that_fit_and_lack(
     // See `without_classes_lacking_accelerators`.
     let lacking = match constraints.node_name {
         Some(_) => snapshot.all_nodes().classes().empty_set(),
-        None => classes_lacking_published_resources(constraints, subject, None),
+        None => ClassesLackingPublishedResources::of(constraints, subject).all(),
     };
     let mut landing = without_classes_lacking_accelerators(
         snapshot.landing(constraints, subject.deadline),
@@ -214,13 +214,14 @@ pub(super) fn profiles_of_nodes_beside_named(
         snapshot,
     )
     .0;
+    let published = ClassesLackingPublishedResources::of(constraints, subject);
     let elsewhere = |p: &Arc<Profile>| {
         let Some(carrying) = snapshot.catalog().node_classes_of(&p.name) else { return false };
         let mut carrying = carrying.clone();
         carrying.intersect_with(&accelerated);
         !carrying.is_clear()
             && carrying.is_subset(&lacking)
-            && carrying.is_subset(&classes_lacking_published_resources(constraints, subject, Some(p)))
+            && carrying.is_subset(&published.except_those_of(p))
     };
     found.profiles.retain(|_, p| !elsewhere(p));
     let fits = named.filter(|named| conditions.may_fit_nodes_of(named));

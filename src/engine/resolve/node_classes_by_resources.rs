@@ -111,31 +111,46 @@ fn with_gpu_label(snapshot: &Snapshot) -> ClassSet {
 }
 
 /// The classes that list resources, but not all of those that the pod requests and that belong to a profile of its
-/// namespace. By any other name, the answer would reveal which resources nodes have. `except`: a profile whose own resources
-/// do not count.
-pub(super) fn classes_lacking_published_resources(
-    constraints: &NodeConstraintsOfPod<'_>,
-    subject: &Subject<'_>,
-    except: Option<&Arc<Profile>>,
-) -> ClassSet {
-    let snapshot = subject.snapshot;
-    let classes = snapshot.all_nodes().classes();
-    let admitted = |p: &Arc<Profile>| snapshot.admits(p, subject.namespace);
-    let published = |name: &&&str| {
-        let of = snapshot.catalog().with_resource(name);
-        of.iter().any(admitted) && !except.is_some_and(|except| of.iter().any(|p| p.name == except.name))
-    };
-    let mut lacking = classes.empty_set();
-    for name in constraints.resources.iter().filter(published).take(MAX_RESOURCES) {
+/// namespace. By any other name, the answer would reveal which resources nodes have.
+pub(super) struct ClassesLackingPublishedResources<'s> {
+    /// For each such resource, the profiles that it belongs to, by name, and the classes that lack it.
+    lacking: Vec<(&'s [Arc<Profile>], ClassSet)>,
+    none: ClassSet,
+}
+
+impl<'s> ClassesLackingPublishedResources<'s> {
+    pub(super) fn of(constraints: &NodeConstraintsOfPod<'_>, subject: &Subject<'s>) -> Self {
+        let snapshot = subject.snapshot;
+        let classes = snapshot.all_nodes().classes();
+        let admitted = |p: &Arc<Profile>| snapshot.admits(p, subject.namespace);
+        let published =
+            constraints.resources.iter().map(|name| (*name, snapshot.catalog().with_resource(name)));
+        let published = published.filter(|(_, of)| of.iter().any(admitted));
         // See `without_classes_lacking_accelerators`.
-        if is_claimed(name, snapshot) {
-            continue;
-        }
-        let mut without = classes.classes_listing_resources().clone();
-        if let Some(offering) = classes.classes_offering(name) {
-            offering.remove_from_set(&mut without);
-        }
-        lacking.union_with(&without);
+        let unclaimed = published.take(MAX_RESOURCES).filter(|(name, _)| !is_claimed(name, snapshot));
+        let lacking = unclaimed.map(|(name, of)| {
+            let mut without = classes.classes_listing_resources().clone();
+            if let Some(offering) = classes.classes_offering(name) {
+                offering.remove_from_set(&mut without);
+            }
+            (of, without)
+        });
+        Self { lacking: lacking.collect(), none: classes.empty_set() }
     }
-    lacking
+
+    /// The classes that lack any.
+    pub(super) fn all(&self) -> ClassSet {
+        self.union_of(|_| true)
+    }
+
+    /// The same, without the resources of a profile itself.
+    pub(super) fn except_those_of(&self, profile: &Profile) -> ClassSet {
+        self.union_of(|of| of.binary_search_by(|other| other.name.cmp(&profile.name)).is_err())
+    }
+
+    fn union_of(&self, counts: impl Fn(&[Arc<Profile>]) -> bool) -> ClassSet {
+        let mut all = self.none.clone();
+        self.lacking.iter().filter(|(of, _)| counts(of)).for_each(|(_, without)| all.union_with(without));
+        all
+    }
 }

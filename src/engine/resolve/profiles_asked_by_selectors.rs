@@ -3,14 +3,14 @@
 
 use super::compare_selectors::TermsAboutNodes;
 use super::node_classes_by_resources::{
-    classes_lacking_published_resources, classes_with_any_and_with_other_accelerators, requested_accelerators,
+    ClassesLackingPublishedResources, classes_with_any_and_with_other_accelerators, requested_accelerators,
 };
 use super::which_candidate_of_nodes_wins::replaces;
 use super::{Conditions, unmet_condition_of_when};
 use crate::demands::Subject;
 use crate::nodes::{ClassSet, NodeConstraintsOfPod};
 use crate::profile::Profile;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Catalog, PlacesOfProfiles};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -68,17 +68,14 @@ impl AskedProfiles {
         if subject.deadline.looks_left().is_some() {
             away.difference_with(landing);
         }
-        let usable = snapshot.profiles().filter(|p| {
-            snapshot.admits(p, subject.namespace) && unmet_condition_of_when(p, subject).is_none()
-        });
-        let usable: BTreeSet<&str> = usable.map(|p| p.name.as_str()).collect();
+        let mut priorities = PrioritiesOnNodes::of(subject, named);
+        let published = ClassesLackingPublishedResources::of(constraints, subject);
         self.profiles.retain(|(p, terms)| {
             let Some(carrying) = snapshot.catalog().node_classes_of(&p.name) else { return true };
             if !subject.deadline.take_looks(carrying.count_ones(..) / CLASSES_PER_LOOK) {
                 return true;
             }
-            let mut applying =
-                classes_where_profile_has_highest_priority(p, (carrying, named), &usable, snapshot);
+            let mut applying = priorities.classes_where_highest(p, carrying);
             // A pod that names its nodes runs on no others.
             if let Some(nodes) = conditions.classes_named_by(*terms) {
                 applying.intersect_with(&nodes);
@@ -90,7 +87,7 @@ impl AskedProfiles {
                 return applying.is_clear();
             }
             // A node that has not registered its accelerators may not have registered anything.
-            let mut lacking = classes_lacking_published_resources(constraints, subject, Some(p));
+            let mut lacking = published.except_those_of(p);
             lacking.intersect_with(&have);
             let mut others = others.clone();
             others.union_with(&lacking);
@@ -110,32 +107,55 @@ impl AskedProfiles {
 /// Classes of nodes that are compared with the profiles on them in the time of one look at a node.
 const CLASSES_PER_LOOK: usize = 8;
 
-/// Of the classes that a profile selects, those where no other profile that the pod could have has a higher priority, and the one
-/// that the pod has does not replace it.
-fn classes_where_profile_has_highest_priority(
-    profile: &Profile,
-    (carrying, named): (&ClassSet, Option<&Arc<Profile>>),
-    usable: &BTreeSet<&str>,
-    snapshot: &Snapshot,
-) -> ClassSet {
-    let catalog = snapshot.catalog();
-    let outranks = |q: &Profile| {
-        let replaces = named.is_some_and(|named| named.name == q.name && q.name != profile.name);
-        (q.priority > profile.priority || replaces && q.priority == profile.priority)
-            && usable.contains(q.name.as_str())
-    };
-    if !snapshot.profiles().any(|q| outranks(q)) {
-        return carrying.clone();
-    }
-    // For each set of profiles that was seen, whether this one is outranked in it.
-    let mut known: Vec<Option<bool>> = vec![None; catalog.profile_sets()];
-    let mut applying = carrying.clone();
-    for class in carrying.ones() {
-        let set = catalog.profile_set_of_class(class);
-        let outranked = || catalog.profile_set(set).iter().any(|q| outranks(q));
-        if known.get_mut(set).is_some_and(|known| *known.get_or_insert_with(outranked)) {
-            applying.set(class, false);
+/// The priorities of the profiles that a pod could have, on the nodes that carry them.
+struct PrioritiesOnNodes<'s> {
+    catalog: &'s Catalog,
+    usable: PlacesOfProfiles,
+    /// The highest of all.
+    highest: Option<i32>,
+    /// The profile that the pod has, if it could have it.
+    named: Option<&'s Arc<Profile>>,
+    /// The highest in each set of profiles that was seen: all profiles ask for the same sets.
+    of_set: Vec<Option<Option<i32>>>,
+}
+
+impl<'s> PrioritiesOnNodes<'s> {
+    fn of(subject: &Subject<'s>, named: Option<&'s Arc<Profile>>) -> Self {
+        let (snapshot, catalog) = (subject.snapshot, subject.snapshot.catalog());
+        let is_usable = |p: &Profile| {
+            snapshot.admits(p, subject.namespace) && unmet_condition_of_when(p, subject).is_none()
+        };
+        let usable = snapshot.profiles().filter(|p| is_usable(p));
+        let usable: BTreeSet<&str> = usable.map(|p| p.name.as_str()).collect();
+        let priorities = snapshot.profiles().filter(|p| usable.contains(p.name.as_str())).map(|p| p.priority);
+        Self {
+            catalog,
+            highest: priorities.max(),
+            named: named.filter(|named| usable.contains(named.name.as_str())),
+            usable: catalog.places_of_profiles(|p| usable.contains(p.name.as_str())),
+            of_set: vec![None; catalog.profile_sets()],
         }
     }
-    applying
+
+    /// Of the classes that a profile selects, those where no other profile that the pod could have has a higher priority, and
+    /// the one that the pod has does not replace it.
+    fn classes_where_highest(&mut self, profile: &Profile, carrying: &ClassSet) -> ClassSet {
+        let equal = |named: &&Arc<Profile>| named.name != profile.name && named.priority == profile.priority;
+        let replacing = self.named.filter(equal);
+        let mut applying = carrying.clone();
+        if replacing.is_none() && self.highest.is_none_or(|highest| highest <= profile.priority) {
+            return applying;
+        }
+        for class in carrying.ones() {
+            let number = self.catalog.profile_set_of_class(class);
+            let set = self.catalog.profile_set(number);
+            let Some(highest) = self.of_set.get_mut(number) else { continue };
+            let highest = *highest.get_or_insert_with(|| set.first_of(&self.usable).map(|p| p.priority));
+            let replaced = || replacing.is_some_and(|named| set.contains(named));
+            if highest.is_some_and(|highest| highest > profile.priority) || replaced() {
+                applying.set(class, false);
+            }
+        }
+        applying
+    }
 }

@@ -31,7 +31,7 @@ pub(crate) use does_profile_admit_namespace::admits;
 pub use nearest_layer_wins::Layer;
 pub(crate) use node_labels_of_profile::ConditionsByNodeLabel;
 pub use profile_catalog::Catalog;
-pub use profile_sets_of_classes::ProfileSet;
+pub use profile_sets_of_classes::{PlacesOfProfiles, ProfileSet};
 pub(crate) use variables_of_profiles::ByVariable;
 
 use crate::facts::{FactKind, FactsOfAllObjects, NamespaceFacts};

@@ -2,7 +2,7 @@
 //! carry them. Made once when a Snapshot is built, so that a decision does not go through all profiles.
 
 use super::node_labels_of_profile::NodeLabelsOfProfile;
-use super::profile_sets_of_classes::{ProfileSet, ProfileSetsOfClasses};
+use super::profile_sets_of_classes::{PlacesOfProfiles, ProfileSet, ProfileSetsOfClasses};
 use super::variables_of_profiles::{ByVariable, by_variable};
 use crate::nodes::{ClassSet, NodeView, Relation};
 use crate::profile::Profile;
@@ -221,6 +221,12 @@ impl Catalog {
     #[must_use]
     pub fn profile_set(&self, number: usize) -> ProfileSet<'_> {
         self.sets.set(number)
+    }
+
+    /// The places of some profiles in the sets.
+    #[must_use]
+    pub fn places_of_profiles(&self, of: impl Fn(&Profile) -> bool) -> PlacesOfProfiles {
+        self.sets.places(of)
     }
 
     /// Sets of profiles (count), the empty one included.

@@ -18,6 +18,10 @@ pub(super) struct ProfileSetsOfClasses {
     of_class: Vec<usize>,
 }
 
+/// Places of profiles among all that name their nodes.
+#[derive(Debug)]
+pub struct PlacesOfProfiles(FixedBitSet);
+
 /// A set of profiles.
 #[derive(Debug, Clone, Copy)]
 pub struct ProfileSet<'c> {
@@ -35,6 +39,19 @@ impl<'c> ProfileSet<'c> {
     pub(crate) fn with_places(self) -> impl Iterator<Item = (usize, &'c Arc<Profile>)> {
         let members = self.members.into_iter().flat_map(FixedBitSet::ones);
         members.filter_map(|place| Some((place, self.ranked.get(place)?)))
+    }
+
+    /// The first one of some profiles.
+    #[must_use]
+    pub fn first_of(self, places: &PlacesOfProfiles) -> Option<&'c Arc<Profile>> {
+        self.ranked.get(self.members?.intersection(&places.0).next()?)
+    }
+
+    /// Whether it has a profile.
+    #[must_use]
+    pub fn contains(self, profile: &Profile) -> bool {
+        let place = self.ranked.binary_search_by(|one| in_order_of_priority(one, profile));
+        place.is_ok_and(|place| self.members.is_some_and(|members| members.contains(place)))
     }
 
     /// The order of the names of two sets, as of two lists. What both begin with is not looked at.
@@ -65,11 +82,16 @@ impl<'c> ProfileSet<'c> {
     }
 }
 
+/// The highest priority first, and then by name.
+fn in_order_of_priority(a: &Profile, b: &Profile) -> Ordering {
+    (b.priority, &a.name).cmp(&(a.priority, &b.name))
+}
+
 impl ProfileSetsOfClasses {
     /// The sets of profiles with the classes that each is on.
     pub(super) fn of<'s>(profiles: impl Iterator<Item = (&'s Arc<Profile>, &'s ClassSet)>) -> Self {
         let mut ranked: Vec<(&Arc<Profile>, &ClassSet)> = profiles.collect();
-        ranked.sort_by(|(a, _), (b, _)| (b.priority, &a.name).cmp(&(a.priority, &b.name)));
+        ranked.sort_by(|(a, _), (b, _)| in_order_of_priority(a, b));
         let mut carried: Vec<FixedBitSet> = Vec::new();
         for (place, (_, classes)) in ranked.iter().enumerate() {
             for class in classes.ones() {
@@ -94,6 +116,14 @@ impl ProfileSetsOfClasses {
         numbered.sort_unstable_by_key(|(number, _)| *number);
         let sets = numbered.into_iter().map(|(_, set)| set).collect();
         Self { ranked: ranked.into_iter().map(|(profile, _)| Arc::clone(profile)).collect(), sets, of_class }
+    }
+
+    /// The places of some profiles.
+    pub(super) fn places(&self, of: impl Fn(&Profile) -> bool) -> PlacesOfProfiles {
+        let mut places = FixedBitSet::with_capacity(self.ranked.len());
+        let of = self.ranked.iter().enumerate().filter(|(_, profile)| of(profile));
+        of.for_each(|(place, _)| places.insert(place));
+        PlacesOfProfiles(places)
     }
 
     /// Number of the set that a class carries; 0 is the empty one.
@@ -154,9 +184,17 @@ mod tests {
         );
         assert_eq!((sets.len(), sets.number_of_class(0), sets.number_of_class(99)), (4, 0, 0));
         assert_eq!(sets.number_of_class(1), sets.number_of_class(5));
+        let set = |class| sets.set(sets.number_of_class(class));
+        let places = sets.places(|profile| profile.name != "b");
+        let first = [1, 2, 3].map(|class| set(class).first_of(&places).map(|p| p.name.as_str()));
+        assert_eq!(first, [Some("a"), Some("a"), Some("c")]);
+        assert!(set(0).first_of(&places).is_none());
+        for class in 0..6 {
+            let has = profiles.iter().map(|p| set(class).contains(p));
+            assert!(has.eq(profiles.iter().map(|p| names(class).contains(&p.name.as_str()))), "{class}");
+        }
         for one in 0..6 {
             for other in 0..6 {
-                let set = |class| sets.set(sets.number_of_class(class));
                 assert_eq!(set(one).cmp_names(set(other)), names(one).cmp(&names(other)), "{one} {other}");
             }
         }
