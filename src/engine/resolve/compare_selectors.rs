@@ -7,10 +7,12 @@ use crate::nodes::{
 };
 use crate::profile::Profile;
 use crate::snapshot::{Catalog, ConditionsByNodeLabel, Snapshot};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-/// Most terms of an affinity that are compared; a pod with more counts as fitting.
+/// Most different terms of an affinity that are compared, without those that contradict themselves; a pod with more counts as
+/// fitting.
 const MAX_TERMS: usize = 64;
 
 /// Most values of profiles that are looked up for one pod: real pods name a few. A pod that takes more counts as fitting,
@@ -107,8 +109,10 @@ impl<'a> Conditions<'a> {
                 catalog,
             };
         };
-        let open = terms.iter().filter(|t| !t.void);
-        let conditions = open.clone().take(MAX_TERMS).map(|term| {
+        // Terms that say nothing new do not count for the limit.
+        let (hashes, mut seen) = (RandomState::new(), HashSet::new());
+        let distinct = terms.iter().filter(|term| !term.void && seen.insert(hashes.hash_one(term)));
+        let conditions = distinct.map(|term| {
             let mut conditions = ByLabel::new();
             for requirement in &term.labels {
                 let of_selector = || shared.get(requirement.key).cloned().unwrap_or_default();
@@ -124,8 +128,10 @@ impl<'a> Conditions<'a> {
         });
         // A term that contradicts itself or the node selector adds no node.
         let nothing = CombinedConditions::<&str>::default();
-        let mut terms: Vec<(ByLabel<'_>, Option<ClassSet>)> =
-            conditions.filter(|(term, _)| term.values().all(|own| own.can_both_hold(&nothing))).collect();
+        let conditions = conditions.filter(|(term, _)| term.values().all(|own| own.can_both_hold(&nothing)));
+        let mut terms: Vec<(ByLabel<'_>, Option<ClassSet>)> = conditions.take(MAX_TERMS + 1).collect();
+        let too_many = terms.len() > MAX_TERMS;
+        terms.truncate(MAX_TERMS);
         // How many times values are looked up, at most.
         let mut asked: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         let lookups: usize = (terms.iter().flat_map(|(term, _)| term))
@@ -136,10 +142,8 @@ impl<'a> Conditions<'a> {
                 condition.count_named_values().saturating_mul(profiles).min(named)
             })
             .sum();
-        let more = constraints.any_labels
-            || open.count() > MAX_TERMS
-            || lookups > MAX_LOOKUPS
-            || !deadline.take_looks(lookups);
+        let more =
+            constraints.any_labels || too_many || lookups > MAX_LOOKUPS || !deadline.take_looks(lookups);
         // What is left is compared with each profile.
         terms.iter_mut().for_each(|(term, _)| term.retain(|key, _| catalog.asks_for_label(key)));
         terms.dedup();

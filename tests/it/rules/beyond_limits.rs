@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("beyond_limits::sidecars_hide_no_resource", resources);
     suite.add("beyond_limits::repeated_networks_hide_no_network", networks);
+    suite.add("beyond_limits::equal_terms_of_an_affinity_count_once", terms);
     suite.add("beyond_limits::a_reference_counts_as_it_is_written", references);
     suite.add("beyond_limits::containers_whose_variables_are_not_read", containers);
 }
@@ -94,6 +95,38 @@ fn containers() -> Outcome {
         let found = rules(&json!({}), &containers)?;
         reports(&format!("{before} containers before"), true, rule, &found)?;
         reports(&format!("{before} containers before"), false, other, &found)?;
+    }
+    Ok(())
+}
+
+/// A pod that names a lax profile and asks for the nodes of a strict one. Terms that are equal or contradict themselves change
+/// nothing.
+fn terms() -> Outcome {
+    let profile = |name: &str, spec: Value| json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile", "metadata": {"name": name}, "spec": spec});
+    let strict = json!({"transport": "ethernet", "attachment": "none", "nodeSelector": {"matchLabels": {"pool": "strict"}},
+        "env": [{"name": "NCCL_IB_TC", "value": "106", "policy": "require"}]});
+    let lax = json!({"transport": "ethernet", "attachment": "none"});
+    let is_in = |pool: &str| json!({"key": "pool", "operator": "In", "values": [pool]});
+    let asking = json!({"matchExpressions": [is_in("strict")]});
+    let impossible = |i: usize| json!({"matchExpressions": [is_in("strict"), is_in(&format!("other{i}"))]});
+    let other = |i: usize| json!({"matchExpressions": [is_in("strict"), {"key": "x", "operator": "In", "values": [i.to_string()]}]});
+    let with = |more: Vec<Value>| [more, vec![asking.clone()]].concat();
+    for (what, terms, refused) in [
+        ("one term", with(vec![]), true),
+        ("equal terms", vec![asking.clone(); 200], true),
+        ("impossible terms", with((0..200).map(impossible).collect()), true),
+        ("too many different terms", with((0..64).map(other).collect()), false),
+    ] {
+        let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "training",
+                "annotations": {"fabric-admission.dev/profile": "lax"}},
+            "spec": {"containers": [{"name": "c", "image": "example.com/c:1", "env": [{"name": "NCCL_IB_TC", "value": "0"}],
+                "resources": {"limits": {"nvidia.com/gpu": "8"}}}]}});
+        pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] =
+            json!({ "nodeSelectorTerms": terms });
+        let all = [profile("strict", strict.clone()), profile("lax", lax.clone()), pod];
+        let input: String = all.iter().map(|object| format!("---\n{object}\n")).collect();
+        let rules = review(&["-".to_owned()], input.as_bytes(), root())?.rules();
+        reports(what, refused, "FAB403", &rules)?;
     }
     Ok(())
 }

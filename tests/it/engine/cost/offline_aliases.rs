@@ -50,7 +50,7 @@ pub(super) fn places_of_findings() -> Outcome {
     compare("review input", [file(1), file(75)], 4, "NCCL_Q0")
 }
 
-/// A pod with a thousand containers that request the same resources, against one with few, both with terms that exclude the nodes
+/// A pod with a hundred containers that request the same resources, against one with few, both with terms that exclude the nodes
 /// of the profiles that have these resources.
 pub(super) fn resources_of_containers() -> Outcome {
     let labels = 60;
@@ -86,7 +86,7 @@ pub(super) fn resources_of_containers() -> Outcome {
     };
     compare(
         "why input",
-        [file(1), file(1_000)],
+        [file(1), file(100)],
         12,
         "resource x/r0 belongs to p0, but the pod's selectors exclude",
     )
