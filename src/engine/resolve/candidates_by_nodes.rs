@@ -45,6 +45,7 @@ fn candidates_on_nodes(
     let mut ground = CandidatesOnNodes::default();
     // For each set of profiles that was seen, whether one of them serves the pod.
     let mut served: Vec<Option<bool>> = vec![None; catalog.profile_sets()];
+    let known = named.and_then(|named| catalog.get(&named.name));
     let mut judged = vec![JudgedProfile::default(); catalog.numbered().len()];
     let accelerated = classes_with_requested_accelerators(constraints, snapshot);
     for (nth, number) in landing.ones().enumerate() {
@@ -55,7 +56,7 @@ fn candidates_on_nodes(
         let Some(served) = served.get_mut(fabric) else { continue };
         let profiles = catalog.profile_set(fabric);
         let served = *served.get_or_insert_with(|| {
-            let is_for_the_nodes = named.is_some_and(|named| profiles.iter().any(|p| p.name == named.name));
+            let is_for_the_nodes = known.is_some_and(|named| profiles.contains(named));
             let replaced = |p: &Profile| named.is_some_and(|named| replaces(named, p, is_for_the_nodes));
             add_highest_priority(profiles, &replaced, subject, (&mut ground.found, &mut judged))
         });

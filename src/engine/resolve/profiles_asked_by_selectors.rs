@@ -120,7 +120,7 @@ struct PrioritiesOnNodes<'s> {
 }
 
 impl<'s> PrioritiesOnNodes<'s> {
-    fn of(subject: &Subject<'s>, named: Option<&'s Arc<Profile>>) -> Self {
+    fn of(subject: &Subject<'s>, named: Option<&Arc<Profile>>) -> Self {
         let (snapshot, catalog) = (subject.snapshot, subject.snapshot.catalog());
         let is_usable = |p: &Profile| {
             snapshot.admits(p, subject.namespace) && unmet_condition_of_when(p, subject).is_none()
@@ -131,7 +131,9 @@ impl<'s> PrioritiesOnNodes<'s> {
         Self {
             catalog,
             highest: priorities.max(),
-            named: named.filter(|named| usable.contains(named.name.as_str())),
+            named: named
+                .and_then(|named| catalog.get(&named.name))
+                .filter(|p| usable.contains(p.name.as_str())),
             usable: catalog.places_of_profiles(|p| usable.contains(p.name.as_str())),
             of_set: vec![None; catalog.profile_sets()],
         }
