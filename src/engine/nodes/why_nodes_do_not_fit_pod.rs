@@ -34,7 +34,7 @@ const LOOKS_PER_CLASS: usize = 4;
 /// The constraints that exclude nodes of a set, in the order of the pod's fields, after the taints of the nodes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExcludingConstraints {
-    /// The first [`MAX_SHOWN_CONSTRAINTS`].
+    /// The first 20.
     pub first: Vec<ExcludedBy>,
     /// Constraints beyond these (count).
     pub more: usize,
