@@ -18,8 +18,10 @@ pub enum ClientError {
         /// What is wrong.
         source: kube::config::KubeconfigError,
     },
-    /// A file that is no kubeconfig file.
-    #[error("{path}: expected a kubeconfig file of at most {MAX_KUBECONFIG_MIB} MiB, found {found}")]
+    /// A path to a directory or a device, or to a file that is too long.
+    #[error(
+        "{path}: expected a kubeconfig file of at most {MAX_KUBECONFIG_MIB} MiB, found {found}; name another file"
+    )]
     NoKubeconfig {
         /// File.
         path: String,
@@ -155,7 +157,7 @@ mod tests {
         ] {
             let message = check_kind_and_size_of_kubeconfig(path).err().map(|error| error.to_string());
             assert_eq!(message.is_some(), found.is_some(), "{message:?}");
-            assert!(message.unwrap_or_default().ends_with(found.unwrap_or_default()));
+            assert!(message.unwrap_or_default().contains(found.unwrap_or_default()));
         }
         std::fs::File::options().write(true).open(&large).unwrap().set_len(16 << 20).unwrap();
         assert!(check_kind_and_size_of_kubeconfig(&large).is_ok());

@@ -123,7 +123,7 @@ fn facts(arguments: &Arguments) -> Result<Option<Facts>, (String, Unreadable)> {
         io::Read::read_to_string(&mut io::Read::take(file, MAX_FACTS_BYTES + 1), &mut text)
             .map_err(|error| error.to_string())?;
         if text.len() as u64 > MAX_FACTS_BYTES {
-            return Err("the file has more than 1 MiB".to_owned());
+            return Err("the file has more than 1 MiB; name a facts.json that preflight wrote".to_owned());
         }
         Facts::parse(&text)
     };

@@ -28,7 +28,7 @@ impl<'a> PodView<'a> {
     pub(crate) fn has_too_many_entries_of_resources(&self) -> bool {
         let containers = self.containers().iter().chain(self.init_containers());
         let lists = containers.flat_map(|c| [c.limits(), c.requests()]).flatten();
-        lists.map(|list| list.iter().count()).sum::<usize>() > MAX_RESOURCES_OF_POD
+        lists.map(|list| list.0.len()).sum::<usize>() > MAX_RESOURCES_OF_POD
     }
 }
 

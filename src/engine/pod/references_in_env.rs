@@ -63,8 +63,8 @@ fn expand_references_to_earlier_entries(env: &[EnvVar<'_>]) -> BTreeMap<usize, O
 }
 
 /// A text with the values of its references (third_party/forked/golang/expansion/expand.go, `Expand`): `$$` is a dollar
-/// sign, and a dollar sign before anything else stays. `Some(None)` if a value is not known, and `None` if the text or the result is
-/// too long.
+/// sign, and a dollar sign before anything else stays. `Some(None)` if a value is not known; `None` if the text or the
+/// result is too long.
 fn expand<'v>(text: &str, left: usize, known: impl Fn(&str) -> Option<&'v str>) -> Option<Option<String>> {
     let most = left.min(MAX_LENGTH);
     if left == 0 || text.len() > MAX_LENGTH {

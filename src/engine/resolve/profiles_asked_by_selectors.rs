@@ -11,7 +11,7 @@ use crate::demands::Subject;
 use crate::nodes::{ClassSet, NodeConstraintsOfPod};
 use crate::profile::Profile;
 use crate::snapshot::{Catalog, PlacesOfProfiles};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The profiles that the pod could have and whose nodes a term of its selectors asks for.
@@ -122,19 +122,17 @@ struct PrioritiesOnNodes<'s> {
 impl<'s> PrioritiesOnNodes<'s> {
     fn of(subject: &Subject<'s>, named: Option<&Arc<Profile>>) -> Self {
         let (snapshot, catalog) = (subject.snapshot, subject.snapshot.catalog());
-        let is_usable = |p: &Profile| {
+        let usable = snapshot.profiles().filter(|p| {
             snapshot.admits(p, subject.namespace) && unmet_condition_of_when(p, subject).is_none()
-        };
-        let usable = snapshot.profiles().filter(|p| is_usable(p));
-        let usable: BTreeSet<&str> = usable.map(|p| p.name.as_str()).collect();
-        let priorities = snapshot.profiles().filter(|p| usable.contains(p.name.as_str())).map(|p| p.priority);
+        });
+        let usable: BTreeMap<&str, i32> = usable.map(|p| (p.name.as_str(), p.priority)).collect();
         Self {
             catalog,
-            highest: priorities.max(),
+            highest: usable.values().max().copied(),
             named: named
                 .and_then(|named| catalog.get(&named.name))
-                .filter(|p| usable.contains(p.name.as_str())),
-            usable: catalog.places_of_profiles(|p| usable.contains(p.name.as_str())),
+                .filter(|p| usable.contains_key(p.name.as_str())),
+            usable: catalog.places_of_profiles(|p| usable.contains_key(p.name.as_str())),
             of_set: vec![None; catalog.profile_sets()],
         }
     }

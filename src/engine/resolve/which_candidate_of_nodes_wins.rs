@@ -42,7 +42,7 @@ impl Candidates {
     }
 }
 
-/// What is known of a profile, whatever node carries it.
+/// Answers about a profile that are the same for all kinds of nodes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct JudgedProfile {
     /// Whether it admits the pod's namespace.
@@ -70,8 +70,8 @@ pub(super) fn add_highest_priority(
             break;
         }
         served = true;
-        let mut add = || found.add_if_when_is_met(profile, subject);
-        if !replaced(profile) && *judged.fits.get_or_insert_with(&mut add) {
+        let add = || found.add_if_when_is_met(profile, subject);
+        if !replaced(profile) && *judged.fits.get_or_insert_with(add) {
             best = Some(profile.priority);
         }
     }

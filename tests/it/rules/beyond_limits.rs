@@ -1,5 +1,4 @@
-//! What is longer than a limit hides nothing: the part before the limit is found wherever it stands, and a finding names what
-//! is not checked.
+//! Padding hides no error: what a rule needs is found wherever it stands, or a finding names what is not checked.
 
 use crate::support::root;
 use crate::support::round_trip::{review, same};
@@ -109,13 +108,11 @@ fn terms() -> Outcome {
     let is_in = |pool: &str| json!({"key": "pool", "operator": "In", "values": [pool]});
     let asking = json!({"matchExpressions": [is_in("strict")]});
     let impossible = |i: usize| json!({"matchExpressions": [is_in("strict"), is_in(&format!("other{i}"))]});
-    let other = |i: usize| json!({"matchExpressions": [is_in("strict"), {"key": "x", "operator": "In", "values": [i.to_string()]}]});
     let with = |more: Vec<Value>| [more, vec![asking.clone()]].concat();
-    for (what, terms, refused) in [
-        ("one term", with(vec![]), true),
-        ("equal terms", vec![asking.clone(); 200], true),
-        ("impossible terms", with((0..200).map(impossible).collect()), true),
-        ("too many different terms", with((0..64).map(other).collect()), false),
+    for (what, terms) in [
+        ("one term", with(vec![])),
+        ("equal terms", vec![asking.clone(); 200]),
+        ("impossible terms", with((0..200).map(impossible).collect())),
     ] {
         let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "training",
                 "annotations": {"fabric-admission.dev/profile": "lax"}},
@@ -126,7 +123,7 @@ fn terms() -> Outcome {
         let all = [profile("strict", strict.clone()), profile("lax", lax.clone()), pod];
         let input: String = all.iter().map(|object| format!("---\n{object}\n")).collect();
         let rules = review(&["-".to_owned()], input.as_bytes(), root())?.rules();
-        reports(what, refused, "FAB403", &rules)?;
+        reports(what, true, "FAB403", &rules)?;
     }
     Ok(())
 }
